@@ -536,6 +536,10 @@ Result<Ref<Entry>> Function::trace(Plan& plan, VariableCreation::Policy scope,
     VariableCreation creation(scope);
     auto outputs = tracer_->trace(type, arguments);
     created.assign(creation.created().begin(), creation.created().end());
+    if (!outputs.ok()) {
+      GraphBuilder& builder = *Frame::current().graph_builder();
+      initialize_left_behind(*builder.graph(), builder.captures(), created);
+    }
     return outputs;
   };
   ASSIGN_OR_RETURN(TracedBody traced,

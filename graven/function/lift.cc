@@ -131,6 +131,15 @@ Status initialize_lifted(const Graph& graph, std::span<const GraphBuilder::Captu
   return {};
 }
 
+void initialize_left_behind(const Graph& graph, std::span<const GraphBuilder::Capture> captures,
+                            std::span<const CreatedVariable> variables) {
+  for (const CreatedVariable& variable : variables) {
+    const std::span only(&variable, 1);
+    if (!check_liftable(graph, captures, only).ok()) continue;
+    static_cast<void>(initialize_lifted(graph, captures, only));
+  }
+}
+
 std::unique_ptr<Tracer> initializing_tracer(Ref<Graph> graph,
                                             std::span<const GraphBuilder::Capture> captures,
                                             std::span<const CreatedVariable> variables) {

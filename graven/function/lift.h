@@ -20,6 +20,11 @@ Status check_liftable(const Graph& graph, std::span<const GraphBuilder::Capture>
 Status initialize_lifted(const Graph& graph, std::span<const GraphBuilder::Capture> captures,
                          std::span<const CreatedVariable> variables);
 
+// For a trace that failed: the program may have kept the variables that it made, so each gets its
+// value, if that can be computed. The others have none, as reading them says.
+void initialize_left_behind(const Graph& graph, std::span<const GraphBuilder::Capture> captures,
+                            std::span<const CreatedVariable> variables);
+
 // Traces a function without arguments that assigns all the initial values.
 std::unique_ptr<Tracer> initializing_tracer(Ref<Graph> graph,
                                             std::span<const GraphBuilder::Capture> captures,
