@@ -56,7 +56,19 @@ Status gone() {
 class PythonType final : public engine::ForeignType, public engine::HasClassName {
  public:
   explicit PythonType(PyObject* object) : held_(object) {}
+  ~PythonType() override {
+    if (!argument_ || !Py_IsInitialized()) return;
+    HoldGil gil;
+    drop(argument_);
+  }
   HeldObject& held() const { return held_; }
+  // For a class that leaves out placeholder_value: what the body sees is the argument of the call
+  // that this type was made for. It is held weakly, as a trace keeps the type. False with an
+  // exception set if it fails.
+  bool stand_for(PyObject* argument) {
+    argument_ = PyWeakref_NewRef(argument, nullptr);
+    return argument_ != nullptr;
+  }
   // Empty if the Functions that owned it are gone.
   Object object() const { return Object::borrow(held_.get()); }
 
@@ -128,9 +140,10 @@ class PythonType final : public engine::ForeignType, public engine::HasClassName
     if (!self) return gone();
     Object py_context = Object::take(
         run_python<PyObject_CallFunction>(make_context.get(), "s", context.name.c_str()));
-    Object made = py_context ? Object::take(run_python<PyObject_CallMethod>(
-                                   self.get(), "placeholder_value", "O", py_context.get()))
-                             : Object();
+    Object made = argument_    ? Object::borrow(PyWeakref_GetObject(argument_))
+                  : py_context ? Object::take(run_python<PyObject_CallMethod>(
+                                     self.get(), "placeholder_value", "O", py_context.get()))
+                               : Object();
     if (!made) return pending_exception();
     Value value;
     value.kind = Value::Kind::kObject;
@@ -167,6 +180,7 @@ class PythonType final : public engine::ForeignType, public engine::HasClassName
     return truth > 0;
   }
   mutable HeldObject held_;
+  PyObject* argument_ = nullptr;  // a weak reference, or null
 };
 
 std::string_view kind_name(const TraceType& type) {
@@ -268,7 +282,20 @@ Result<TraceTypeRef> own_trace_type(PyObject* object) {
   Object type = context ? Object::take(run_python<PyObject_CallOneArg>(method.get(), context.get()))
                         : Object();
   if (!type) return pending_exception();
-  if (TraceTypeRef known = trace_type_of_object(type.get())) return known;
+  if (TraceTypeRef known = trace_type_of_object(type.get())) {
+    static constinit Imported has_placeholder(kTraceTypes, "_has_placeholder");
+    const auto* foreign = dynamic_cast<const PythonType*>(known.get());
+    if (!foreign) return known;
+    Object has =
+        has_placeholder.get()
+            ? Object::take(run_python<PyObject_CallOneArg>(has_placeholder.get(), type.get()))
+            : Object();
+    if (!has) return pending_exception();
+    if (has.get() == Py_True) return known;
+    auto standing = make_ref<PythonType>(type.get());
+    if (!standing->stand_for(object)) return pending_exception();
+    return TraceTypeRef(std::move(standing));
+  }
   Object repr = Object::take(run_python<PyObject_Repr>(type.get()));
   const char* text = repr ? PyUnicode_AsUTF8(repr.get()) : nullptr;
   PyErr_Clear();

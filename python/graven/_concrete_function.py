@@ -14,6 +14,7 @@ from graven import _engine
 from graven._dtypes import DType
 from graven._function_attributes import attribute_value
 from graven._trace_types import TraceType
+from graven.errors import InputSignatureError
 
 
 class Options(NamedTuple):
@@ -114,13 +115,24 @@ def _text_of(value: Any) -> str:
 
 
 def binding_error(
-    signature: FunctionType, cause: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    signature: FunctionType,
+    cause: str,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    *,
+    has_input_signature: bool = False,
 ) -> TypeError:
-    return TypeError(
+    text = (
         f"Binding inputs to tf.function failed due to `{cause}`. "
         f"Received args: {_text_of(args)} and kwargs: {_text_of(kwargs)} for signature: "
-        f"{signature}. See docs/errors/binding-inputs.md"
+        f"{signature}."
     )
+    page = "See docs/errors/binding-inputs.md"
+    if has_input_signature:
+        return InputSignatureError(
+            f"{text} Python inputs incompatible with input_signature. {page}"
+        )
+    return TypeError(f"{text} {page}")
 
 
 def _function_type_of_entry(entry: Any) -> FunctionType:

@@ -333,20 +333,29 @@ def report(self: Any, args: tuple[Any, ...], kwargs: dict[str, Any], text: str) 
 
 
 def raise_binding_error(self: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Raises the TypeError of a call whose arguments do not fit the parameters."""
+    """Raises the TypeError of a call whose arguments do not fit the parameters.
+
+    With an input_signature it is a ValueError too.
+    """
     try:
         self._python_signature.bind(*args, **kwargs)
         cause = "arguments do not fit the parameters"
     except TypeError as error:
         cause = str(error)
-    raise binding_error(self._described_signature(), cause, args, kwargs)
+    has_signature = self._options.input_signature is not None
+    raise binding_error(
+        self._described_signature(), cause, args, kwargs, has_input_signature=has_signature
+    )
 
 
 def raise_casting_error(
     self: Any, args: tuple[Any, ...], kwargs: dict[str, Any], cause: str
 ) -> Any:
     """Raises the TypeError of a call whose arguments cannot be cast."""
-    raise binding_error(self._described_signature(), cause, args, kwargs)
+    has_signature = self._options.input_signature is not None
+    raise binding_error(
+        self._described_signature(), cause, args, kwargs, has_input_signature=has_signature
+    )
 
 
 # --- Methods

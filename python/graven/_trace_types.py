@@ -34,13 +34,20 @@ class TraceType(abc.ABC):
           others: Types of any class.
         """
 
-    @abc.abstractmethod
     def placeholder_value(self, placeholder_context: Any) -> Any:
         """Returns the value that the body sees while it is traced.
 
+        A class may leave it out, which TensorFlow refuses: the body then sees the argument of the
+        call that is traced.
+
         Args:
           placeholder_context: Its `add_placeholder(spec)` adds an input of a TensorSpec's type.
+
+        Raises:
+          NotImplementedError: The class leaves it out.
         """
+        del placeholder_context
+        raise NotImplementedError(f"{type(self).__name__} has no placeholder_value")
 
     @abc.abstractmethod
     def __eq__(self, other: object) -> bool: ...
@@ -72,6 +79,8 @@ class TraceType(abc.ABC):
     def cast(self, value: Any, cast_context: Any) -> Any:
         """Returns the value as one of this type: itself by default, if it is the placeholder.
 
+        Where there is no `placeholder_value`: itself, if its tracing type is a subtype of this.
+
         Args:
           value: Any object.
           cast_context: Nothing is known of it.
@@ -80,9 +89,19 @@ class TraceType(abc.ABC):
           AssertionError: It is another value.
         """
         del cast_context
-        if value == self.placeholder_value(PlaceholderContext("")):
+        if _has_placeholder(self):
+            is_of_this = value == self.placeholder_value(PlaceholderContext(""))
+        else:
+            typed = getattr(value, "__tf_tracing_type__", None)
+            is_of_this = typed is not None and typed(TracingContext()).is_subtype_of(self)
+        if is_of_this:
             return value
         raise AssertionError(f"Can not cast {value!r} to type {self!r}")
+
+
+def _has_placeholder(trace_type: TraceType) -> bool:
+    """Whether the class of a type defines placeholder_value; the engine asks, too."""
+    return type(trace_type).placeholder_value is not TraceType.placeholder_value
 
 
 class _TensorSpecMethods:

@@ -151,6 +151,15 @@ class TraceLockError(FailedPreconditionError):
     """
 
 
+class InputSignatureError(TypeError, ValueError):
+    """The arguments of a call do not fit the input_signature of a function.
+
+    TensorFlow up to 2.11 raises a ValueError here, and later a TypeError: this is both.
+
+    Source: Graven's own.
+    """
+
+
 class AbortedError(OpError):
     """A call was given up, because of another."""
 

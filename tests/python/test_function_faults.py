@@ -245,3 +245,17 @@ def test_what_is_known_of_a_vector_does_not_hide_that_an_op_refuses_its_elements
         with pytest.raises(tf.errors.InvalidArgumentError) as traced:
             function(tf.constant(bad))
         assert str(eager.value) in str(traced.value)
+
+
+# TensorFlow has raised a ValueError up to 2.11, and a TypeError since.
+@pytest.mark.parametrize(
+    "arguments", [(tf.constant([[1]]),), (tf.constant([1.5]),), (1.5,), (1, 2), ("text",), ()]
+)
+def test_what_does_not_fit_an_input_signature_has_both_classes(arguments: tuple[Any, ...]) -> None:
+    f = tf.function(lambda x: x, input_signature=[tf.TensorSpec([None], tf.int32)])
+    for kind in (TypeError, ValueError, tf.errors.InputSignatureError):
+        with pytest.raises(kind, match=r"Binding inputs .* Python inputs incompatible with"):
+            f(*arguments)
+    with pytest.raises(TypeError) as without:
+        tf.function(lambda x: x)(1, 2)
+    assert not isinstance(without.value, ValueError)

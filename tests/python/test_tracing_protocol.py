@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import graven as tf
@@ -132,3 +134,79 @@ def test_a_tensor_spec_takes_values_of_its_type_only() -> None:
     for wrong in ([1.0], tf.constant([1, 2]), "a"):
         with pytest.raises(TypeError, match="Can not cast"):
             spec.to_tensors(wrong)
+
+
+class _Sized(tf.types.experimental.TraceType):
+    """Leaves out placeholder_value, as TensorFlow up to 2.11 allowed."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def is_subtype_of(self, other: Any) -> bool:
+        return bool(self == other)
+
+    def most_specific_common_supertype(self, others: Any) -> Any:
+        return self if all(self == other for other in others) else None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Sized) and self.size == other.size
+
+    def __hash__(self) -> int:
+        return self.size
+
+
+class _Box:
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def __tf_tracing_type__(self, context: Any) -> _Sized:
+        return _Sized(self.size)
+
+
+def test_without_a_placeholder_value_the_body_sees_the_argument_that_is_traced() -> None:
+    seen: list[_Box] = []
+
+    @tf.function
+    def scaled(boxes: list[_Box], x: Any) -> Any:
+        if not seen:
+            seen.append(boxes[0])
+            kept.append(tf.Variable(1.0))  # so that there are two traces
+        return x * float(boxes[0].size) * kept[0]
+
+    kept: list[Any] = []
+    first = _Box(3)
+    x = tf.constant(2.0)
+    assert float(scaled([first], x)) == 6.0
+    assert seen == [first]
+    assert float(scaled([_Box(3)], x)) == 6.0
+    traces = scaled.experimental_get_tracing_count()
+    assert float(scaled([_Box(4)], x)) == 8.0
+    assert scaled.experimental_get_tracing_count() == traces + 1
+    concrete = scaled.get_concrete_function([_Box(3)], x)
+    assert float(concrete([_Box(3)], x)) == 6.0
+    with pytest.raises(TypeError, match="Can not cast"):
+        concrete([_Box(4)], x)
+    with pytest.raises(NotImplementedError, match="_Sized has no placeholder_value"):
+        scaled.get_concrete_function([_Sized(5)], x)
+
+
+def test_a_trace_does_not_keep_the_argument_that_it_saw() -> None:
+    f = tf.function(lambda box, x: x * float(box.size))
+    box = _Box(3)
+    dies = weakref.ref(box)
+    f(box, tf.constant(1.0))
+    del box
+    gc.collect()
+    assert dies() is None
+    assert float(f(_Box(3), tf.constant(2.0))) == 6.0
+
+
+def test_an_argument_without_weak_references_needs_a_placeholder_value() -> None:
+    class Slotted:
+        __slots__ = ("size",)
+
+        def __tf_tracing_type__(self, context: Any) -> _Sized:
+            return _Sized(1)
+
+    with pytest.raises(TypeError, match="weak reference to 'Slotted' object"):
+        tf.function(lambda box: 1.0)(Slotted())
