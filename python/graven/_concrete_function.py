@@ -364,13 +364,28 @@ class ConcreteFunction:
 
         return nest.map_structure(lambda t: None if t is None else t.dtype, self.structured_outputs)
 
-    def pretty_printed_signature(self, verbose: bool = True) -> str:
+    def pretty_printed_signature(self, verbose: bool | str = True) -> str:
         """Returns the parameters, the result and the captures as text.
 
         Args:
-          verbose: One a line; False gives one short line.
+          verbose: One a line; False gives one short line, "legacy" the layout of TensorFlow up to
+            2.11, without captures.
+
+        Raises:
+          ValueError: verbose is another text.
         """
-        return str(self._entry.signature_text(verbose))
+        if not isinstance(verbose, str):
+            return str(self._entry.signature_text(bool(verbose)))
+        if verbose != "legacy":
+            raise ValueError(f'verbose must be True, False or "legacy", not {verbose!r}')
+        from graven._printed_signature import legacy_signature
+
+        args, kwargs = self.structured_input_signature
+        names = [n for n in self.function_type.parameters if n not in kwargs]
+        name = self.name.removeprefix("__inference_").rpartition("_")[0]
+        return legacy_signature(
+            name, zip(names, args, strict=True), kwargs, self.structured_outputs
+        )
 
     def __str__(self) -> str:
         return f"ConcreteFunction {self.pretty_printed_signature()}"

@@ -602,7 +602,7 @@ class _FunctionMethods:
         """
         self._clear_cache()
 
-    def pretty_printed_concrete_signatures(self: Any, verbose: bool = True) -> str:
+    def pretty_printed_concrete_signatures(self: Any, verbose: bool | str = True) -> str:
         """Returns the signatures of all traces, in the order in which they were made.
 
         Args:
@@ -611,7 +611,8 @@ class _FunctionMethods:
         if self._options.input_signature is not None:
             self.get_concrete_function()
         separator = "\n\n" if verbose else "\n"
-        return separator.join(e.signature_text(verbose) for e in self._entries())
+        traces = [ConcreteFunction._of(entry, self) for entry in self._entries()]
+        return separator.join(trace.pretty_printed_signature(verbose) for trace in traces)
 
     def _call_traced(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Calls the Python function to trace it; the engine calls this."""

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from graven import _engine
+from graven import _engine, _logging
 from graven import _functions as ops
 from graven._indexed_slices import IndexedSlices
 from graven._reference import Reference
@@ -706,7 +706,8 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
         """
         return self._scatter_nd("ResourceScatterNdMax", indices, updates, name)
 
-    # --- In-place operators are refused, because they would rebind the name
+    # --- In-place operators would rebind the name. What TensorFlow refuses is refused; the others
+    # give a tensor there without a word, which some program may want.
 
     def _refuse(self, instead: str) -> NoReturn:
         raise RuntimeError(
@@ -727,6 +728,31 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
 
     def __ipow__(self, other: Any) -> NoReturn:  # type: ignore[misc, override]
         self._refuse("var.assign(var ** value)")
+
+    def _rebind(self, operator: str, result: Any) -> Any:
+        _logging.warn_once(
+            f"`var {operator}= value` binds the name to a tensor, and the variable '{self.name}' "
+            f"keeps its value: use `var.assign(var {operator} value)` to change it."
+        )
+        return result
+
+    def __ifloordiv__(self, other: Any) -> Any:
+        return self._rebind("//", self // other)
+
+    def __imod__(self, other: Any) -> Any:
+        return self._rebind("%", self % other)
+
+    def __imatmul__(self, other: Any) -> Any:
+        return self._rebind("@", self @ other)
+
+    def __iand__(self, other: Any) -> Any:
+        return self._rebind("&", self & other)
+
+    def __ior__(self, other: Any) -> Any:
+        return self._rebind("|", self | other)
+
+    def __ixor__(self, other: Any) -> Any:
+        return self._rebind("^", self ^ other)
 
     # --- Copies
 

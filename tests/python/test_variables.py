@@ -3,6 +3,7 @@
 from typing import Any
 
 import graven as tf
+import numpy as np
 import pytest
 
 
@@ -49,3 +50,40 @@ def test_two_handles_of_one_function_are_two_variables() -> None:
         return raw.ReadVariableOp(resource=first, dtype=tf.float32)
 
     assert f().numpy() == 1.0
+
+
+@pytest.mark.parametrize("operator", ["+", "-", "*", "/", "**"])
+def test_in_place_operators_that_would_hide_a_variable_are_errors(operator: str) -> None:
+    names = {"v": tf.Variable(2.0)}
+    with pytest.raises(RuntimeError, match=r"In-place operators .*assign"):
+        exec(f"v {operator}= 3.0", names)
+    assert isinstance(names["v"], tf.Variable)
+
+
+# TensorFlow makes a tensor of these without a word.
+@pytest.mark.parametrize(
+    ("operator", "values"),
+    [
+        ("//", (7.0, 2.0)),
+        ("%", (7.0, 2.0)),
+        ("@", ([[2.0]], [[3.0]])),
+        ("&", (6, 3)),
+        ("|", (6, 3)),
+        ("^", (6, 3)),
+    ],
+)
+def test_in_place_operators_that_make_a_tensor_say_so(
+    operator: str, values: tuple[Any, Any], caplog: Any
+) -> None:
+    v = tf.Variable(values[0], name=f"in_place_{ord(operator[0])}")
+    names: dict[str, Any] = {"v": v, "w": tf.constant(values[1])}
+    exec(f"expected = v {operator} w", names)
+    for _ in range(2):
+        exec(f"v {operator}= w", dict(names))
+    exec(f"v {operator}= w", names)
+    assert not isinstance(names["v"], tf.Variable)
+    assert np.array_equal(names["v"].numpy(), names["expected"].numpy())
+    assert np.array_equal(v.numpy(), values[0])
+    (message,) = caplog.messages
+    assert f"`var.assign(var {operator} value)`" in message
+    assert v.name in message
