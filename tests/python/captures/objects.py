@@ -184,4 +184,43 @@ CASES = {
         def f(x): return helper(x, **options)
         def change(): options["k"] = 5.0
         """,
+    "what a helper returns": """
+        box = Box(k=2.0)
+        def same(x): return x
+        @FUNCTION
+        def f(x): return x * same(box).k
+        def change(): box.k = 5.0
+        """,
+    "an attribute that a helper returns": """
+        box = Box(inner=Box(k=2.0))
+        def inner_of(x): return x.inner
+        @FUNCTION
+        def f(x): return x * inner_of(box).k
+        def change(): box.inner.k = 5.0
+        """,
+    "what a helper returns of several": """
+        boxes = Box(first=Box(k=1.0), second=Box(k=2.0))
+        def second(a, b=None): return b
+        @FUNCTION
+        def f(x): return x * second(boxes.first, b=boxes.second).k
+        def change(): boxes.second.k = 5.0
+        """,
+    "what a method returns of its argument": """
+        class Model:
+            def __init__(self): self.config = Box(inner=Box(k=2.0))
+            def inner_of(self, config): return config.inner
+            @FUNCTION
+            def __call__(self, x): return x * self.inner_of(self.config).k
+        model = Model()
+        def f(x): return model(x)
+        def change(): model.config.inner.k = 5.0
+        """,
+    "what a helper's helper returns": """
+        box = Box(inner=Box(k=2.0))
+        def inner_of(x): return x.inner
+        def twice(x): return inner_of(x)
+        @FUNCTION
+        def f(x): return x * twice(box).k
+        def change(): box.inner.k = 5.0
+        """,
 }
