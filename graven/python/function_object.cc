@@ -547,6 +547,10 @@ PyObject* descr_get(PyObject* self, PyObject* instance, PyObject* owner) {
     if (PyObject* bound = living(at->second)) return Py_NewRef(bound);
     map.erase(at);
   }
+  // A composite tensor is an argument like others, so all share the Function of the class.
+  auto is_composite = is_composite_tensor(instance);
+  if (!is_composite.ok()) return raise(is_composite.status());
+  if (*is_composite) return PyMethod_New(self, instance);
   Object module = Object::take(run_python<PyImport_ImportModule>("graven._function"));
   Object helper =
       module ? Object::take(run_python<PyObject_GetAttrString>(module.get(), "bind_to_instance"))

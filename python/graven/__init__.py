@@ -15,6 +15,7 @@ from graven import config as config
 from graven import debugging as debugging
 from graven import dtypes as dtypes
 from graven import errors as errors
+from graven import experimental as experimental
 from graven import image as image
 from graven import linalg as linalg
 from graven import logging as logging
@@ -73,6 +74,7 @@ from graven._indexed_slices import IndexedSlices as IndexedSlices
 from graven._indexed_slices import IndexedSlicesSpec as IndexedSlicesSpec
 from graven._logging import get_logger as get_logger
 from graven._module import Module as Module
+from graven._optional import OptionalSpec as OptionalSpec
 from graven._ragged import RaggedTensor as RaggedTensor
 from graven._ragged import RaggedTensorSpec as RaggedTensorSpec
 from graven._scopes import control_dependencies as control_dependencies

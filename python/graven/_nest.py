@@ -6,8 +6,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, MappingView, MutableMapping, Sequence
 from typing import Any
 
-from graven import _unsupported
-
 
 def _unwrapped(structure: Any) -> Any:
     """The plain container behind a tracking one of a Module."""
@@ -31,6 +29,26 @@ def is_nested(structure: Any) -> bool:
     return _is_attrs(structure) or _takes_itself_apart(structure)
 
 
+def _is_composite(structure: Any) -> bool:
+    """Tells whether an object is a composite tensor, such as a RaggedTensor."""
+    return hasattr(type(structure), "_type_spec")
+
+
+def _is_composite_spec(structure: Any) -> bool:
+    """Tells whether an object is the type of composite tensors."""
+    return hasattr(type(structure), "_to_components")
+
+
+def _has_parts(structure: Any, expand: bool) -> bool:
+    """Whether something is no leaf; `expand` says that composite tensors and their specs are none.
+
+    Their classes know this module, so they are told by their members.
+    """
+    if expand and (_is_composite(structure) or _is_composite_spec(structure)):
+        return True
+    return is_nested(structure)
+
+
 def _is_attrs(structure: Any) -> bool:
     return hasattr(type(structure), "__attrs_attrs__")
 
@@ -47,9 +65,14 @@ def _sorted_keys(structure: Mapping[Any, Any]) -> list[Any]:
         raise TypeError("nest only supports dicts with sortable keys.") from None
 
 
-def _parts(structure: Any) -> list[tuple[Any, Any]]:
+def _parts(structure: Any, expand: bool = False) -> list[tuple[Any, Any]]:
     """The keys and parts of a structure, in the order in which it is flattened."""
     structure = _unwrapped(structure)
+    if expand and _is_composite(structure):
+        components = structure._type_spec._to_components(structure)
+        return list(enumerate(_leaves(components, expand=False)))
+    if expand and _is_composite_spec(structure):
+        return list(enumerate(structure._flat_specs()))
     if _takes_itself_apart(structure):
         return list(enumerate(structure.__tf_flatten__()[1]))
     if isinstance(structure, Mapping):
@@ -60,9 +83,12 @@ def _parts(structure: Any) -> list[tuple[Any, Any]]:
     return list(enumerate(structure))
 
 
-def _rebuilt(structure: Any, parts: Sequence[Any]) -> Any:
+def _rebuilt(structure: Any, parts: Sequence[Any], expand: bool = False) -> Any:
     """A structure like the given one around other parts, in flattened order."""
     structure = _unwrapped(structure)
+    if expand and (_is_composite(structure) or _is_composite_spec(structure)):
+        spec = structure if _is_composite_spec(structure) else structure._type_spec
+        return spec._from_components(pack_sequence_as(spec._component_specs, parts))
     if _takes_itself_apart(structure):
         return type(structure).__tf_unflatten__(structure.__tf_flatten__()[0], tuple(parts))
     if isinstance(structure, Mapping):
@@ -85,12 +111,22 @@ def _rebuilt(structure: Any, parts: Sequence[Any]) -> Any:
     return type(structure)(parts)
 
 
-def _leaves(structure: Any) -> Iterator[Any]:
-    if not is_nested(structure):
+def parts_of(structure: Any) -> list[Any]:
+    """The parts of a structure, in the order in which it is flattened."""
+    return [part for _, part in _parts(structure)]
+
+
+def with_parts(structure: Any, parts: Sequence[Any]) -> Any:
+    """A structure like the given one around other parts, as many, in that order."""
+    return _rebuilt(structure, parts)
+
+
+def _leaves(structure: Any, expand: bool = False) -> Iterator[Any]:
+    if not _has_parts(structure, expand):
         yield structure
         return
-    for _, part in _parts(structure):
-        yield from _leaves(part)
+    for _, part in _parts(structure, expand):
+        yield from _leaves(part, expand)
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
@@ -98,22 +134,15 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
 
     Args:
       structure: Any structure, or a leaf, which gives a list of itself.
-      expand_composites: Refused unless False: composite tensors are leaves.
+      expand_composites: Whether composite tensors are taken apart into their tensors, and their
+        specs into those of the tensors. Else they are leaves.
 
     Raises:
       TypeError: The keys of a dict cannot be sorted.
 
     Source: tf.nest.flatten.
     """
-    _refuse_composites(expand_composites)
-    return list(_leaves(structure))
-
-
-def _refuse_composites(expand_composites: bool) -> None:
-    if expand_composites:
-        raise _unsupported.unsupported(
-            "Graven does not support expand_composites=True in tf.nest yet"
-        )
+    return list(_leaves(structure, expand_composites))
 
 
 def _describe(structure: Any) -> str:
@@ -151,7 +180,8 @@ def assert_same_structure(
       nest1: A structure or leaf.
       nest2: A structure or leaf.
       check_types: Whether the kinds of containers, and the keys of dicts, must be the same, too.
-      expand_composites: Refused unless False.
+      expand_composites: Whether composite tensors have parts, as in flatten. Then the spec of one
+        is a structure like it, if the types fit.
 
     Raises:
       ValueError: Lengths, keys or nesting differ.
@@ -159,8 +189,7 @@ def assert_same_structure(
 
     Source: tf.nest.assert_same_structure.
     """
-    _refuse_composites(expand_composites)
-    difference = _difference(nest1, nest2, check_types)
+    difference = _difference(nest1, nest2, check_types, expand_composites)
     if difference is None:
         return
     kind, text = difference
@@ -174,23 +203,25 @@ def assert_same_structure(
 
 
 def _difference(
-    a: Any, b: Any, check_types: bool
+    a: Any, b: Any, check_types: bool, expand: bool
 ) -> tuple[type[ValueError] | type[TypeError], str] | None:
     """The first place where two structures differ: the class of the error and what it says."""
-    if is_nested(a) != is_nested(b):
-        nested, leaf = (a, b) if is_nested(a) else (b, a)
+    if _has_parts(a, expand) != _has_parts(b, expand):
+        nested, leaf = (a, b) if _has_parts(a, expand) else (b, a)
         return ValueError, (
             f'Substructure "{_describe(nested)}" is a sequence, while substructure '
             f'"{_describe(leaf)}" is not'
         )
-    if not is_nested(a):
+    if not _has_parts(a, expand):
         return None
+    if expand and check_types and (_is_expanded(a) or _is_expanded(b)):
+        return _difference_of_composites(a, b)
     if not _same_kind(a, b, check_types):
         return TypeError, (
             f"The two structures don't have the same sequence type. First: {_describe(a)}. "
             f"Second: {_describe(b)}"
         )
-    parts_a, parts_b = _parts(a), _parts(b)
+    parts_a, parts_b = _parts(a, expand), _parts(b, expand)
     keys_a, keys_b = [k for k, _ in parts_a], [k for k, _ in parts_b]
     if check_types and isinstance(a, Mapping) and keys_a != keys_b:
         return ValueError, (
@@ -203,9 +234,29 @@ def _difference(
             f"{_describe(a)}. Second structure: {_describe(b)}"
         )
     for (_, part_a), (_, part_b) in zip(parts_a, parts_b, strict=True):
-        found = _difference(part_a, part_b, check_types)
+        found = _difference(part_a, part_b, check_types, expand)
         if found is not None:
             return found
+    return None
+
+
+def _is_expanded(structure: Any) -> bool:
+    return _is_composite(structure) or _is_composite_spec(structure)
+
+
+def _difference_of_composites(
+    a: Any, b: Any
+) -> tuple[type[ValueError] | type[TypeError], str] | None:
+    """What differs between two composite tensors or specs of them, shapes left aside."""
+    specs = [s if _is_composite_spec(s) else getattr(s, "_type_spec", None) for s in (a, b)]
+    if specs[0] is None or specs[1] is None:
+        return TypeError, (
+            f"One of them is a composite tensor. First: {_describe(a)}. Second: {_describe(b)}"
+        )
+    if specs[0].most_specific_common_supertype([specs[1]]) is None:
+        return ValueError, (
+            f"The composite tensors have incompatible types. First: {specs[0]}. Second: {specs[1]}"
+        )
     return None
 
 
@@ -217,7 +268,8 @@ def pack_sequence_as(
     Args:
       structure: The structure to copy; a leaf gives the one item of flat_sequence.
       flat_sequence: As many leaves as flatten(structure) gives.
-      expand_composites: Refused unless False.
+      expand_composites: Whether composite tensors are built around new tensors, as in flatten. A
+        spec gives a composite tensor.
 
     Raises:
       ValueError: The number of leaves is another.
@@ -225,26 +277,25 @@ def pack_sequence_as(
 
     Source: tf.nest.pack_sequence_as.
     """
-    _refuse_composites(expand_composites)
     if not isinstance(flat_sequence, Sequence):
         raise TypeError(
             f"Attempted to pack value:\n  {flat_sequence}\ninto a structure, but found "
             f"incompatible type `{type(flat_sequence).__name__}` instead."
         )
-    count = len(flatten(structure))
+    count = len(flatten(structure, expand_composites))
     if count != len(flat_sequence):
         raise ValueError(
             f"Could not pack sequence. Structure had {count} atoms, but flat_sequence had "
             f"{len(flat_sequence)} items. Structure: {structure}, flat_sequence: {flat_sequence}."
         )
-    return _packed(structure, iter(flat_sequence))
+    return _packed(structure, iter(flat_sequence), expand_composites)
 
 
-def _packed(part: Any, leaves: Iterator[Any]) -> Any:
+def _packed(part: Any, leaves: Iterator[Any], expand: bool) -> Any:
     # A function within another that calls itself would keep the leaves until they are collected.
-    if not is_nested(part):
+    if not _has_parts(part, expand):
         return next(leaves)
-    return _rebuilt(part, [_packed(p, leaves) for _, p in _parts(part)])
+    return _rebuilt(part, [_packed(p, leaves, expand) for _, p in _parts(part, expand)], expand)
 
 
 def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
@@ -253,7 +304,8 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
     Args:
       func: Takes as many arguments as there are structures.
       *structure: One structure or more.
-      **kwargs: check_types (True) and expand_composites (refused unless False).
+      **kwargs: check_types (True), and expand_composites (False): whether composite tensors are
+        taken apart, as in flatten.
 
     Returns:
       The structure of the first around the results.
@@ -269,10 +321,10 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
     if not structure:
         raise ValueError("Must provide at least one structure")
     check_types = kwargs.pop("check_types", True)
-    _refuse_composites(kwargs.pop("expand_composites", False))
+    expand = kwargs.pop("expand_composites", False)
     if kwargs:
         raise ValueError(f"Only check_types and expand_composites are known, got {sorted(kwargs)}")
     for other in structure[1:]:
-        assert_same_structure(structure[0], other, check_types=check_types)
-    leaves = zip(*(flatten(s) for s in structure), strict=True)
-    return pack_sequence_as(structure[0], [func(*leaf) for leaf in leaves])
+        assert_same_structure(structure[0], other, check_types, expand)
+    leaves = zip(*(flatten(s, expand) for s in structure), strict=True)
+    return pack_sequence_as(structure[0], [func(*leaf) for leaf in leaves], expand)

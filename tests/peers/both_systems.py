@@ -29,7 +29,13 @@ def attempt(f: Callable[[], Any]) -> Any:
     try:
         return plain(f())
     except Exception as error:
-        return type(error).__name__
+        return class_of(error)
+
+
+def class_of(error: Exception) -> str:
+    """The name of an error's class, or of what TensorFlow raises where Graven has its own."""
+    own = isinstance(error, graven.errors.InputSignatureError)
+    return "TypeError" if own else type(error).__name__
 
 
 def says(phrase: str, f: Callable[[], Any]) -> Any:
@@ -37,4 +43,4 @@ def says(phrase: str, f: Callable[[], Any]) -> Any:
     try:
         return plain(f())
     except Exception as error:
-        return [type(error).__name__, phrase in str(error)]
+        return [class_of(error), phrase in str(error)]

@@ -9,9 +9,9 @@ Each gives the same in both systems.
 import functools
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Union
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
@@ -227,6 +227,103 @@ def composite_tensors_are_printed_by_their_parts(tf: Any) -> Any:
     traced()
     # TensorFlow puts sparse tensors in quotes.
     return file.read_text().replace("'SparseTensor", "SparseTensor").replace(")'", ")")
+
+
+def extension_types(tf: Any) -> tuple[Any, Any]:
+    class Masked(tf.experimental.ExtensionType):
+        values: tf.Tensor
+        mask: tf.Tensor
+
+        def total(self) -> Any:
+            return tf.reduce_sum(tf.where(self.mask, self.values, 0))
+
+    class Options(tf.experimental.ExtensionType):
+        inner: Masked
+        count: int
+        rate: float = 2.5
+        sizes: tuple[int, ...] = ()
+        parts: Mapping[str, tf.Tensor] = {}
+        either: Union[tf.Tensor, str, None] = None  # noqa: UP007
+        dtype: tf.DType = tf.float32
+        pair: tuple[int, str] = (1, "q")
+
+    return Masked, Options
+
+
+@program
+def fields_of_extension_types_are_converted(tf: Any) -> Any:
+    masked, options = extension_types(tf)
+    m = masked([1.0, 2.0], [True, False])
+    o = options(m, 1, sizes=[1, 2], parts={"a": 1, "b": [2.0]}, either="s", dtype="int32")
+    return [
+        [repr(m), repr(o), repr(m._type_spec), repr(o._type_spec)],
+        [o.sizes, o.either, o.dtype, o.parts["b"], list(o.parts)],
+        says("count: expected 'int', got 'str'", lambda: options(m, "x")),
+        says("rate: expected 'float', got 'int'", lambda: options(m, 1, rate=3)),
+        says("inner: expected 'Masked', got 'int'", lambda: options(3, 1)),
+        says("sizes[1]: expected 'int', got 'str'", lambda: options(m, 1, sizes=[1, "2"])),
+        says("parts[<key>]: expected 'str', got 'int'", lambda: options(m, 1, parts={1: 1})),
+        says("pair[1]: expected 'str', got 'int'", lambda: options(m, 1, pair=(1, 2))),
+        says("values: expected a Tensor, got 'object'", lambda: masked(object(), [True])),
+        says("missing a required argument: 'mask'", lambda: masked([1.0])),
+        says("too many positional arguments", lambda: masked([1.0], [True], 1)),
+        says("Cannot mutate attribute `values`", lambda: setattr(m, "values", 1)),
+        says("unhashable type: 'Masked'", lambda: hash(m)),
+        says("values: expected a TensorSpec, got 'int'", lambda: masked.Spec(1, 2)),
+        [m == masked([1.0, 2.0], [True, False]), m != m, m == masked([1.0], [True]), m == 3],
+        [tf.is_tensor(m), tf.nest.flatten(o, expand_composites=True)],
+        [[s.shape, s.dtype] for s in tf.nest.flatten(o._type_spec, expand_composites=True)],
+    ]
+
+
+@program
+def functions_take_and_give_extension_types(tf: Any) -> Any:
+    masked, options = extension_types(tf)
+    traces = []
+
+    @tf.function
+    def f(o: Any) -> Any:
+        traces.append(o.count)
+        m = masked(o.inner.values * o.rate, o.inner.mask)
+        return options(m, o.count + 1, parts={"total": m.total()})
+
+    @tf.function
+    def looped(m: Any, n: Any) -> Any:
+        i = 0
+        while i < n:
+            m = masked(m.values + 1.0, tf.logical_not(m.mask)) if i > 0 else m
+            i += 1
+        return m
+
+    v = tf.Variable([1.0, 2.0])
+    results = []
+    for count in (1, 1, 2):
+        with tf.GradientTape() as tape:
+            made = f(options(masked(v * 2.0, [True, False]), count))
+            loss = made.parts["total"]
+        results.append([made.inner.values, made.count, loss, tape.gradient(loss, v)])
+    grown = looped(masked([1.0, 2.0], [True, False]), tf.constant(3))
+    return [results, traces, grown.values, grown.mask]
+
+
+@program
+def an_optional_has_a_value_or_none(tf: Any) -> Any:
+    optional = tf.experimental.Optional
+
+    @tf.function
+    def halved(x: Any) -> Any:
+        half = optional.from_value(x / 2.0) if x[0] > 0.0 else optional.empty(tf.TensorSpec([2]))
+        return half.get_value() if half.has_value() else x
+
+    some = optional.from_value({"a": [1.0, 2.0], "b": (1, "x")})
+    none = optional.empty(tf.TensorSpec([None]))
+    return [
+        [halved(tf.constant([2.0, 4.0])), halved(tf.constant([-2.0, 4.0]))],
+        [some.has_value(), some.get_value()["a"], some.get_value()["b"], none.has_value()],
+        [repr(some.element_spec), repr(none.element_spec), repr(tf.type_spec_from_value(none))],
+        says("The given optional does not have a value", none.get_value),
+        says("Could not build a", lambda: optional.from_value(object())),
+    ]
 
 
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)

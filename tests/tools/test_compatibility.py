@@ -123,7 +123,7 @@ def test_an_argument_that_a_function_refuses_or_never_reads_is_said_to_be_so(sou
 
 def test_each_function_that_refuses_an_argument_has_lines() -> None:
     listed = arguments_page(documented(graven))
-    for name, argument in (("zeros", "layout"), ("nest.flatten", "expand_composites")):
+    for name, argument in (("zeros", "layout"), ("ragged.constant", "inner_shape")):
         assert f"| `tf.{name}` | `{argument}` | Refused" in listed
     assert not_honoured("None. Others are refused.") and not not_honoured("Is ignored if 0.")
 
