@@ -76,12 +76,19 @@ Status run_by_panels(const BlockProgram& program, const Iteration& iteration,
   });
 }
 
-void run_one(const BlockProgram& program, const OneElement& one,
+// False if the elements do not lie one after the other.
+bool run_few(const BlockProgram& program, const OneElement& one, int64_t n,
              std::span<const StridedInput> inputs, void* const* outputs, TrapNotes* traps) {
   InlineVector<const void*, 8> from;
-  for (const StridedInput& input : inputs) from.push_back(input.data);
+  InlineVector<bool, 8> is_scalar;
+  for (const StridedInput& input : inputs) {
+    is_scalar.push_back(n == 1 || input.shape->num_elements() == 1);
+    if (!is_scalar.back() && (input.strides || input.shape->num_elements() != n)) return false;
+    from.push_back(input.data);
+  }
   const FlushDenormals flush;
-  one.run(program.expression(), from.data(), outputs, traps);
+  one.run(program.expression(), n, from.data(), is_scalar.data(), outputs, traps);
+  return true;
 }
 
 }  // namespace
@@ -90,9 +97,8 @@ Status run_elementwise(const BlockProgram& program, std::span<const StridedInput
                        const Shape& shape, std::span<void* const> outputs, TrapNotes* traps) {
   int64_t n = shape.num_elements();
   if (n == 0) return {};
-  if (const OneElement* one = n == 1 ? program.of_one() : nullptr) {
-    run_one(program, *one, inputs, outputs.data(), traps);
-    return {};
+  if (const OneElement* one = program.of_one(); one && n <= one->most_elements()) {
+    if (run_few(program, *one, n, inputs, outputs.data(), traps)) return {};
   }
   const Expression& expression = program.expression();
   int64_t chunk = elements_per_chunk(program.cost());

@@ -41,11 +41,16 @@ std::optional<OneElement> OneElement::compile(const Expression& expression) {
   OneElement made(std::move(cells), std::move(*steps), end - expression.outputs().size());
   made.copies_ = std::move(first);
   made.copies_.insert(made.copies_.end(), last.begin(), last.end());
+  // A step is a call that works for one element where a block has 8 or 16 at once.
+  constexpr double kBlocks = 18;
+  const auto num_steps = static_cast<double>(made.steps_.steps.size() + made.copies_.size());
+  const double per_element = 2 * num_steps + expression.cost() / 4;
+  made.most_elements_ = std::max<int64_t>(1, static_cast<int64_t>(kBlocks / per_element));
   return made;
 }
 
-void OneElement::run(const Expression& expression, const void* const* inputs, void* const* outputs,
-                     TrapNotes* traps) const {
+void OneElement::run(const Expression& expression, int64_t n, const void* const* inputs,
+                     const bool* is_scalar, void* const* outputs, TrapNotes* traps) const {
   struct alignas(16) Cell {
     std::byte bytes[16];
   };
@@ -61,12 +66,24 @@ void OneElement::run(const Expression& expression, const void* const* inputs, vo
       step.function(at[step.out], at[step.a], at[step.b], at[step.c], 1);
     }
   };
-  run(steps_.steps);
-  for (const Trap& trap : expression.traps()) {
-    const void* condition = at[steps_.cell_of[trap.condition]];
-    if (*static_cast<const std::byte*>(condition) != std::byte{0}) traps->note(trap);
+  auto move = [&](size_t cell, DType dtype) {
+    at[cell] = static_cast<std::byte*>(at[cell]) + dtype_size(dtype);
+  };
+  while (true) {
+    run(steps_.steps);
+    for (const Trap& trap : expression.traps()) {
+      const void* condition = at[steps_.cell_of[trap.condition]];
+      if (*static_cast<const std::byte*>(condition) != std::byte{0}) traps->note(trap);
+    }
+    run(copies_);
+    if (--n == 0) return;
+    for (size_t i = 0; i < expression.inputs().size(); ++i) {
+      if (!is_scalar[i]) move(i, expression.inputs()[i]);
+    }
+    for (size_t i = 0; i < expression.outputs().size(); ++i) {
+      move(first_output_ + i, expression.outputs()[i].dtype);
+    }
   }
-  run(copies_);
 }
 
 int64_t OneElement::bytes() const {

@@ -12,16 +12,19 @@ namespace graven::engine {
 
 class TrapNotes;
 
-// A short expression for one element, where the preparations for blocks would take several times as
-// long as the work. Same results as the BlockProgram's to the bit, but for which NaN a NaN is.
+// A short expression for one element, or a few, where the preparations for blocks would take
+// several times as long as the work. Same results as the BlockProgram's to the bit, but for which
+// NaN a NaN is.
 class OneElement {
  public:
   // None if the expression is long, or not one of ScalarSteps.
   static std::optional<OneElement> compile(const Expression& expression);
 
-  // As BlockProgram::run for n of 1. expression: that it was compiled from.
-  void run(const Expression& expression, const void* const* inputs, void* const* outputs,
-           TrapNotes* traps) const;
+  // Up to so many elements take less time one after the other than as blocks.
+  int64_t most_elements() const { return most_elements_; }
+  // As BlockProgram::run. expression: that it was compiled from.
+  void run(const Expression& expression, int64_t n, const void* const* inputs,
+           const bool* is_scalar, void* const* outputs, TrapNotes* traps) const;
   int64_t bytes() const;
 
  private:
@@ -31,6 +34,7 @@ class OneElement {
 
   ScalarCells cells_;
   ScalarSteps steps_;
+  int64_t most_elements_ = 1;
   size_t first_output_;             // a cell; the others follow it
   std::vector<ScalarStep> copies_;  // after the steps, of what these do not write to outputs
 };

@@ -100,6 +100,64 @@ TEST_CASE("one element is computed as a block is: with denormals flushed, and by
   }
 }
 
+TEST_CASE("a few elements are computed one after the other, in place and beside single ones") {
+  const auto program = compile(
+      record_all({DType::kFloat32, DType::kFloat32}, [](auto& x) { return Outputs{x[0] - x[1]}; }));
+  REQUIRE(program->of_one());
+  const int64_t most = program->of_one()->most_elements();
+  CHECK(most > 1);
+  const Shape single({});
+  const float y = 2.5f;
+  for (int64_t n = 1; n <= most + 1; ++n) {
+    const auto count = static_cast<size_t>(n);
+    const std::vector<float> x = random_values<float>(count, 7);
+    const Shape shape({n});
+    for (bool in_place : {false, true}) {
+      std::vector<float> from = x, made(count);
+      void* output = in_place ? from.data() : made.data();
+      const std::array inputs = {StridedInput{from.data(), &shape}, StridedInput{&y, &single}};
+      REQUIRE(run_elementwise(*program, inputs, shape, {&output, 1}).ok());
+      for (size_t i = 0; i < count; ++i) CHECK(static_cast<float*>(output)[i] == x[i] - y);
+    }
+  }
+}
+
+TEST_CASE("each of a few elements may trap") {
+  const auto program = compile(record_all({DType::kInt32}, [](auto& x) {
+    trap_if(x[0] == 7, "an operand is seven");
+    return Outputs{x[0] - 1};
+  }));
+  REQUIRE(program->of_one());
+  REQUIRE(program->of_one()->most_elements() >= 3);
+  const Shape shape({3});
+  for (size_t place = 0; place < 4; ++place) {
+    std::array<int32_t, 3> x = {1, 2, 3}, made{};
+    if (place < 3) x[place] = 7;
+    void* output = made.data();
+    TrapNotes traps;
+    REQUIRE(run_elementwise(*program, std::array{StridedInput{x.data(), &shape}}, shape,
+                            {&output, 1}, &traps)
+                .ok());
+    CHECK((traps.first() != nullptr) == (place < 3));
+    CHECK(made == std::array<int32_t, 3>{x[0] - 1, x[1] - 1, x[2] - 1});
+  }
+}
+
+TEST_CASE("a few elements that do not lie one after the other are right, too") {
+  const auto program = compile(
+      record_all({DType::kFloat32, DType::kFloat32}, [](auto& x) { return Outputs{x[0] - x[1]}; }));
+  const std::array<float, 4> x = {1, 2, 3, 4};
+  const std::array<float, 2> y = {10, 20};
+  const Shape square({2, 2}), row({2});
+  std::array<float, 4> made{};
+  void* output = made.data();
+  REQUIRE(run_elementwise(*program,
+                          std::array{StridedInput{x.data(), &square}, StridedInput{y.data(), &row}},
+                          square, {&output, 1})
+              .ok());
+  CHECK(made == std::array<float, 4>{-9, -18, -7, -16});
+}
+
 TEST_CASE("halves, complex numbers and long expressions are left to blocks") {
   CHECK(!compile(record({DType::kHalf}, [](auto& x) { return x[0] + x[0]; }))->of_one());
   CHECK(!compile(record({DType::kComplex64}, [](auto& x) { return x[0] + x[0]; }))->of_one());
