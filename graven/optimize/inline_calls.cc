@@ -62,7 +62,9 @@ class Inliner {
   void visit(Node* node) {
     rewriter_.visit(node);
     Ref<Body> called = called_body(*node);
-    if (called && should_inline(*node, *called)) inline_call(node, *called);
+    if (called && should_inline(*node, *called) && narrow_inputs(*node, *called->graph())) {
+      inline_call(node, *called);
+    }
   }
 
   // Visits the inlined nodes, among them calls that open more bodies. Not by recursion, because
@@ -96,6 +98,27 @@ class Inliner {
     if (num_nodes_ + size > max_nodes_) return false;
     auto calls = num_calls_.find(&called);
     return size <= kSmallBody || calls == num_calls_.end() || calls->second == 1;
+  }
+
+  // The trace of a body may have narrowed its inputs, and nothing checks that calls keep to it:
+  // what is planned for one shape must not run on another. An input of the graph is narrowed as
+  // well, so that the Program refuses others and the original graph runs (run_body.h). False if
+  // what is passed is no such input.
+  bool narrow_inputs(const Node& node, const Graph& callee) {
+    for (size_t i = 0; i < callee.inputs().size(); ++i) {
+      const Node& input = *callee.inputs()[i];
+      if (&input.op() != kPlaceholder.op) continue;
+      const Shape& narrow = input.output(0).shape;
+      const auto [by, index] = node.inputs()[i];
+      Shape& passed = by->output(index).shape;
+      if (is_subshape(passed, narrow) ||
+          is_subshape(input.attrs().as<PlaceholderAttrs>().shape, narrow)) {
+        continue;
+      }
+      if (!graph_.is_input(by)) return false;
+      passed = narrow;
+    }
+    return true;
   }
 
   void inline_call(Node* node, const Body& body) {
