@@ -10,6 +10,7 @@ import abc
 import functools
 import operator
 import os
+import sys
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, overload
@@ -388,6 +389,14 @@ def _made_for(like: Any, python_function: Callable[..., Any], instance: Any) -> 
     return made
 
 
+def _is_named(function: Any, module: str, name: str) -> bool:
+    """Whether a Function is what a module has under a name, as decorators leave it."""
+    found: Any = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found is function
+
+
 class PolymorphicFunction(abc.ABC):  # noqa: B024 (Functions are registered)
     """What tf.function makes: many traces behind one call.
 
@@ -685,6 +694,16 @@ class _FunctionMethods:
         python_function = copy.deepcopy(self.python_function, memo)
         instance = copy.deepcopy(self._instance and self._instance(), memo)
         return _made_for(self, python_function, instance)
+
+    def __reduce__(self: Any) -> Any:
+        """A Function with a name in its module is pickled by it, others with what they are of."""
+        python_function = self.python_function
+        if self._instance is not None and (instance := self._instance()) is not None:
+            return getattr, (instance, python_function.__name__)
+        name = getattr(python_function, "__qualname__", "")
+        if _is_named(self, getattr(python_function, "__module__", ""), name):
+            return str(name)
+        return _make, (python_function, self._options)
 
     def __repr__(self: Any) -> str:
         return f"<graven Function {self.name}{self._described_signature()}>"

@@ -5,6 +5,7 @@ import pickle
 from typing import Any
 
 import graven as tf
+import pytest
 
 
 class Model(tf.Module):
@@ -64,3 +65,55 @@ def test_a_module_with_containers_can_be_pickled() -> None:
     assert holder.names == {"units": 3}
     holder.numbers.append(4)
     assert len(holder.numbers) == 3
+
+
+def plain(x: Any) -> Any:
+    return x + 1
+
+
+signed = tf.function(plain, input_signature=[tf.TensorSpec([None], tf.int32)])
+
+
+@tf.function
+def decorated(x: Any) -> Any:
+    return x * 2
+
+
+class Scaled:
+    def __init__(self) -> None:
+        self.k = 3
+        self.step = tf.function(self.body)
+
+    def body(self, x: Any) -> Any:
+        return x * self.k
+
+    @tf.function
+    def method(self, x: Any) -> Any:
+        return x + self.k
+
+
+def test_functions_are_pickled_by_name_or_with_what_they_are_of() -> None:
+    assert _pickled(decorated) is decorated and _pickled(Scaled.method) is Scaled.method
+    other = _pickled(signed)
+    assert other is not signed and other.input_signature == signed.input_signature
+    assert other(tf.constant([1])).numpy().tolist() == [2]
+    assert other.experimental_get_tracing_count() == 1
+
+
+def test_objects_are_pickled_with_their_functions() -> None:
+    scaled = Scaled()
+    assert int(scaled.step(tf.constant(2))) == 6
+    other = _pickled(scaled)
+    other.k = 5
+    assert (int(other.step(tf.constant(2))), int(other.method(tf.constant(2)))) == (10, 7)
+    assert (int(scaled.step(tf.constant(2))), int(scaled.method(tf.constant(2)))) == (6, 5)
+    assert int(_pickled(scaled.method)(tf.constant(2))) == 5
+
+
+def test_a_function_of_a_lambda_cannot_be_pickled() -> None:
+    with pytest.raises((pickle.PicklingError, AttributeError), match="<lambda>"):
+        _pickled(tf.function(lambda x: x))
+
+
+def _pickled(value: Any) -> Any:
+    return pickle.loads(pickle.dumps(value))
