@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import abc
 import collections.abc
-import inspect
 import sys
 import types
 import typing
@@ -293,13 +292,16 @@ def _kind_of_generic(
     raise _unsupported(annotation)
 
 
+NO_DEFAULT: Any = object()
+
+
 class Field(NamedTuple):
     """A field of an ExtensionType."""
 
     name: str
     annotation: Any
     kind: Kind
-    default: Any = inspect.Parameter.empty
+    default: Any = NO_DEFAULT
 
 
 def fields_of_class(
@@ -323,8 +325,8 @@ def fields_of_class(
             kind = kind_of(annotation, module, {name: this})
         except TypeError as error:
             raise TypeError(f"In field {field!r}: {error}") from None
-        default = namespace.pop(field, inspect.Parameter.empty)
-        if default is not inspect.Parameter.empty:
+        default = namespace.pop(field, NO_DEFAULT)
+        if default is not NO_DEFAULT:
             converted = kind.convert(default, f"default value for {field}")
             # Tensors are made when they are needed: a class may be made while a graph is.
             default = default if list(tensors_in(converted)) else converted

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from graven import _engine, _nest
 from graven import _functions as ops
 from graven._extension_fields import (
+    NO_DEFAULT,
     Field,
     ImmutableDict,
     fields_of_class,
@@ -17,6 +17,10 @@ from graven._extension_fields import (
     with_tensors,
 )
 from graven._type_spec import CompositeTensor, TypeSpec
+
+# It takes milliseconds, and programs without such types go without.
+if TYPE_CHECKING:
+    import inspect
 
 _RESERVED = ("self", "Spec")
 # Stands in an object while its constructor runs, and counts those of its classes.
@@ -290,6 +294,8 @@ def _spec_of(value: Any) -> Any:
 
 def _complete(cls: type[ExtensionType]) -> None:
     """Makes the constructor and the spec of a class of a user's."""
+    import inspect
+
     annotations = inspect.get_annotations(cls)
     for name in annotations:
         if name in _RESERVED or name in dir(ExtensionType) or name.startswith("_running_"):
@@ -342,30 +348,34 @@ def _spec_class(cls: type[ExtensionType], fields: tuple[Field, ...]) -> Any:
         spec.__init__ = own.__dict__["__init__"]
         _let_set_fields(spec, _Frozen._convert_fields)
     else:
-        without_defaults = tuple(f._replace(default=inspect.Parameter.empty) for f in fields)
+        without_defaults = tuple(f._replace(default=NO_DEFAULT) for f in fields)
         _take_fields(spec, _signature_of(without_defaults, spec))
     return spec
 
 
 def _signature_of(fields: Iterable[Field], result: Any) -> inspect.Signature:
     """The signature of a constructor; fields without a default go by name behind one with one."""
+    import inspect
+
     parameters: list[inspect.Parameter] = []
     has_default = False
     for field in fields:
-        has_default = has_default or field.default is not inspect.Parameter.empty
-        is_by_name = has_default and field.default is inspect.Parameter.empty
+        has_default = has_default or field.default is not NO_DEFAULT
+        is_by_name = has_default and field.default is NO_DEFAULT
         by_name = inspect.Parameter.KEYWORD_ONLY
         kind = by_name if is_by_name else inspect.Parameter.POSITIONAL_OR_KEYWORD
         if parameters and parameters[-1].kind is by_name:
             kind = by_name
+        default = inspect.Parameter.empty if field.default is NO_DEFAULT else field.default
         parameters.append(
-            inspect.Parameter(field.name, kind, default=field.default, annotation=field.annotation)
+            inspect.Parameter(field.name, kind, default=default, annotation=field.annotation)
         )
     return inspect.Signature(parameters, return_annotation=result)
 
 
 def _take_fields(cls: Any, signature: inspect.Signature) -> None:
     """Makes the constructor of a class take its fields."""
+    import inspect
 
     def constructor(self: Any, *args: Any, **kwargs: Any) -> None:
         _set_fields(self, cls, args, kwargs)
@@ -397,6 +407,8 @@ def _set_fields(self: Any, cls: Any, args: tuple[Any, ...], kwargs: dict[str, An
 
 def _let_set_fields(cls: Any, finish: Callable[[Any], None]) -> None:
     """Lets the constructor of a class that is the user's own set the fields."""
+    import inspect
+
     user_constructor = cls.__init__
 
     @functools.wraps(user_constructor)

@@ -11,7 +11,9 @@ from typing import Any
 from graven import _engine
 from graven._device_spec import DeviceSpec, device_text, parse_device
 
-_LEGAL_SCOPE = re.compile(r"[A-Za-z0-9_.\\/>-]*$")
+# Of names in a graph, and of those that do not stand within another scope.
+_SCOPE = r"^[A-Za-z0-9_.\\/>-]*$"
+_ROOT_SCOPE = r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$"
 
 
 class _Entered(threading.local):
@@ -25,21 +27,20 @@ class name_scope:  # noqa: N801 (TensorFlow's name)
     """Puts a prefix before the names of the ops that are made in it.
 
     Args:
-      name: The scope's name, made unique; one that ends in "/" is entered exactly; None or ""
-        goes to the root.
+      name: The scope's name, made unique; one that ends in "/" is entered exactly; "" goes to the
+        root.
 
     Raises:
-      ValueError: The name is no string, or holds characters that names of ops cannot have.
+      ValueError: The name is no string; while a function is traced also where names of ops cannot
+        have it as a prefix.
 
     Source: tf.name_scope.
     """
 
-    def __init__(self, name: str | None) -> None:
-        if name is not None and not isinstance(name, str):
+    def __init__(self, name: str) -> None:
+        if not isinstance(name, str):
             raise ValueError("name for name_scope must be a string.")
-        if name and not _LEGAL_SCOPE.match(name):
-            raise ValueError(f"'{name}' is not a valid scope name")
-        self._name = name or ""
+        self._name = name
         self._entered = _Entered()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -51,6 +52,14 @@ class name_scope:  # noqa: N801 (TensorFlow's name)
         return self._name
 
     def __enter__(self) -> str:
+        if self._name and not _engine.executing_eagerly():
+            is_root = not _engine.current_name_scope()
+            pattern, kind = (_ROOT_SCOPE, "root scope") if is_root else (_SCOPE, "scope")
+            if not re.match(pattern, self._name):
+                raise ValueError(
+                    f"'{self._name}' is not a valid {kind} name. A {kind} name has to match the "
+                    f"following pattern: {pattern}"
+                )
         scope = _engine.NameScope(self._name)
         self._entered.scopes.append(scope)
         return scope.__enter__()

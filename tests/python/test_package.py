@@ -146,10 +146,48 @@ def test_arguments_that_are_not_honoured_are_refused() -> None:
 
 
 def test_names_of_scopes_are_checked() -> None:
-    with pytest.raises(ValueError, match="not a valid scope name"), tf.name_scope("a b"):
-        pass
+    for name in (None, 3):
+        with pytest.raises(ValueError, match="must be a string"):
+            tf.name_scope(name)  # type: ignore[arg-type]
     with tf.name_scope("a") as outer, tf.name_scope("b") as inner:
         assert (outer, inner) == ("a/", "a/b/")
+    with tf.name_scope("a b") as odd:  # names no node while values are computed at once
+        assert odd == "a b/"
+
+
+@pytest.mark.parametrize(
+    ("name", "in_root", "in_scope"),
+    [
+        ("a b", None, None),
+        ("é", None, None),
+        ("/x", None, "o/x/"),
+        ("_a", None, "o/_a/"),
+        (">x", None, "o/>x/"),
+        ("-a", None, "o/-a/"),
+        ("1.a", "1.a/", "o/1.a/"),
+        ("x/", "x/", "x/"),
+        ("", "", ""),
+    ],
+)
+def test_names_of_scopes_in_a_graph(name: str, in_root: str | None, in_scope: str | None) -> None:
+    seen = []
+
+    def entered() -> str | None:
+        try:
+            with tf.name_scope(name) as scope:
+                return scope
+        except ValueError as error:
+            assert "name has to match the following pattern: ^[A-Za-z0-9" in str(error)
+            return None
+
+    @tf.function
+    def f() -> None:
+        seen.append(entered())
+        with tf.name_scope("o"):
+            seen.append(entered())
+
+    f()
+    assert [scope and scope.replace("//", "/") for scope in seen] == [in_root, in_scope]
 
 
 def test_names_of_devices_are_checked() -> None:
