@@ -6,6 +6,7 @@
 
 #include "graven/base/strings.h"
 #include "graven/function/trace_type.h"
+#include "graven/ir/frame.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/movement_ops.h"
 
@@ -111,6 +112,8 @@ Value with_tensor_leaves(FunctionContext& c, Value value) {
       break;
     case Value::Kind::kVariable:
       if (const auto* type = dynamic_cast<const VariableType*>(value.type.get())) {
+        auto listeners = Frame::current().listeners;
+        for (Listener* listener : listeners) listener->on_variable(value.tensor);
         return Value::of_tensor(c(kReadVariable, {value.tensor}, {type->dtype()}));
       }
       break;
