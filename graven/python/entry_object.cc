@@ -3,8 +3,10 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include "graven/base/strings.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/graph.h"
+#include "graven/ir/text.h"
 #include "graven/python/bind.h"
 #include "graven/python/cast.h"
 #include "graven/python/convert.h"
@@ -17,6 +19,7 @@
 #include "graven/python/value.h"
 #include "graven/python/variable_object.h"
 #include "graven/python/watch.h"
+#include "graven/runtime/program.h"
 #include "graven/runtime/variable.h"
 
 namespace nb = nanobind;
@@ -182,6 +185,17 @@ void bind_entry(nb::module_& m) {
                    [](const EntryView& self) {
                      return steal(to_python(self.entry->structured_outputs()).release());
                    })
+      .def("graph_text",
+           [](const EntryView& self, bool optimized) -> std::string {
+             if (!optimized) return engine::print_graph(*self.entry->graph());
+             const Result<Ref<engine::Program>> program = engine::program_of(self.entry->body());
+             if (!program.ok()) {
+               raise(program.status());
+               throw nb::python_error();
+             }
+             return engine::str_cat(engine::print_graph((*program)->graph()), "\n",
+                                    (*program)->to_text(/*with_costs=*/true));
+           })
       .def_prop_ro("graph", [](const EntryView& self) { return steal(wrap(self.entry->graph())); })
       .def_prop_ro("inputs",
                    [](const EntryView& self) {

@@ -38,6 +38,8 @@ class GRAVEN_API Program : public RefCounted {
   // of a Function that was traced for it). run refuses such an input.
   bool accepts(std::span<const Tensor> inputs) const;
 
+  // The graph as the passes left it, which is what runs.
+  const Graph& graph() const { return *graph_; }
   std::span<const std::unique_ptr<const Step>> steps() const { return steps_; }
   int num_slots() const { return num_slots_; }
   int64_t bytes() const;

@@ -13,7 +13,7 @@ import os
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from graven import _engine, _logging, _retracing
 from graven._concrete_function import (
@@ -28,7 +28,6 @@ from graven._concrete_function import (
 from graven._explain import Explanation
 from graven._function_attributes import ALLOWED_ATTRIBUTES, attribute_value
 from graven._trace_types import TraceType
-from graven._unsupported import unsupported
 from graven.autograph._options import features
 
 if TYPE_CHECKING:
@@ -397,6 +396,33 @@ def _is_named(function: Any, module: str, name: str) -> bool:
     return found is function
 
 
+_IR_STAGES = (
+    "hlo",
+    "hlo_serialized",
+    "stablehlo",
+    "stablehlo_serialized",
+    "optimized_hlo",
+    "optimized_hlo_serialized",
+)
+
+
+def _compiler_ir(
+    entry: Any,
+    stage: str = "hlo",
+    device_name: str | None = None,
+    platform_name: str | None = None,
+) -> str | bytes:
+    if device_name is not None and platform_name is not None:
+        raise ValueError(
+            "experimental_get_compiler_ir takes device_name or platform_name, not both: "
+            f"{device_name!r} and {platform_name!r}."
+        )
+    if stage not in _IR_STAGES:
+        raise ValueError(f"stage must be one of {', '.join(_IR_STAGES)}, not {stage!r}.")
+    text: str = entry.graph_text(stage.startswith("optimized_"))
+    return text.encode() if stage.endswith("_serialized") else text
+
+
 class PolymorphicFunction(abc.ABC):  # noqa: B024 (Functions are registered)
     """What tf.function makes: many traces behind one call.
 
@@ -531,25 +557,39 @@ class _FunctionMethods:
         """
         return ConcreteFunction._of(self._initialization(args, kwargs), self)
 
-    def experimental_get_compiler_ir(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
-        """Refuses: there is a compiler's text of functions with jit_compile=True only.
+    def experimental_get_compiler_ir(self: Any, *args: Any, **kwargs: Any) -> Callable[..., Any]:
+        """Returns a function that gives the text of what a call would run.
 
         Args:
-          *args: Positional arguments.
-          **kwargs: Keyword arguments.
+          *args: Positional arguments of a call; or a tf.TensorSpec of known shape for each.
+          **kwargs: Keyword arguments, likewise.
+
+        Returns:
+          A function of (stage="hlo", device_name=None, platform_name=None). Stages that begin with
+          "optimized_" give the graph as it runs and its steps, the others the graph as it was
+          traced, in Graven's text form: there is no HLO. Those that end in
+          "_serialized" give bytes.
 
         Raises:
-          ValueError: The function was not made with jit_compile=True.
-          NotImplementedError: It was.
+          ValueError: The function was not made with jit_compile=True; some arguments are specs and
+            others are none; a shape is not known; a stage that there is not, or both names.
         """
-        raise (
-            unsupported("Graven makes no machine code yet, and so has no compiler IR to show")
-            if self._options.jit_compile
-            else ValueError(
+        if not self._options.jit_compile:
+            raise ValueError(
                 f"Compiler IR can only be returned for functions marked with jit_compile=True; "
                 f"{self.name} has jit_compile={self._options.jit_compile}."
             )
-        )
+        leaves = [*_leaves(args), *_leaves(kwargs)]
+        specs = [leaf for leaf in leaves if isinstance(leaf, _engine.TensorSpec)]
+        if specs and len(specs) != len(leaves):
+            raise ValueError(
+                "The arguments of experimental_get_compiler_ir must all be TensorSpecs, or none."
+            )
+        for spec in specs:
+            if not spec.shape.is_fully_defined():
+                raise ValueError(f"experimental_get_compiler_ir needs a known shape, not {spec}.")
+        entry = self.get_concrete_function(*args, **kwargs)._entry
+        return functools.partial(_compiler_ir, entry)
 
     def cache_info(self: Any) -> CacheInfo:
         """Returns counts and prices of the cached traces, and what went, as a CacheInfo.
