@@ -466,3 +466,19 @@ def test_seeded_numbers_are_those_of_a_trace_for_each_size() -> None:
         general, exact = function(each), tf.function(each, reduce_retracing=False)
         assert numbers(general) == numbers(exact)
         assert is_any_open(general)
+
+
+# A new type is compared with the last 32 traces of its kind, so that a miss costs no more in a
+# cache of thousands.
+@pytest.mark.parametrize(("others", "traces"), [(31, 1), (32, 2)])
+def test_a_size_is_left_open_if_one_of_the_last_32_traces_had_another(
+    others: int, traces: int
+) -> None:
+    f = function(lambda x: x + 1.0)
+    f(tf.ones([5]))
+    for rank in range(2, 2 + others):
+        f(tf.ones([1] * rank))
+    before = f.experimental_get_tracing_count()
+    for size in (6, 7, 8):
+        f(tf.ones([size]))
+    assert f.experimental_get_tracing_count() == before + traces

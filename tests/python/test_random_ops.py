@@ -128,3 +128,20 @@ def test_an_algorithm_goes_by_number_name_or_member() -> None:
     assert all(numbers == drawn[0] for numbers in drawn)
     with pytest.raises(ValueError, match="`alg` got unsupported value other"):
         tf.random.Generator.from_seed(1, alg="other")
+
+
+# The orders of TensorFlow 2.21 for global seeds from 0 on.
+@pytest.mark.parametrize(
+    ("rows", "orders"),
+    [
+        (1, [[0], [0], [0], [0], [0], [0]]),
+        (2, [[1, 0], [0, 1], [1, 0], [0, 1], [1, 0], [0, 1]]),
+        (3, [[0, 2, 1], [0, 2, 1], [2, 1, 0], [1, 2, 0], [0, 1, 2], [2, 0, 1]]),
+    ],
+)
+def test_a_few_rows_are_shuffled_as_in_tensorflow(rows: int, orders: list[list[int]]) -> None:
+    found = []
+    for seed in range(6):
+        tf.random.set_seed(seed)
+        found.append(tf.random.shuffle(tf.range(rows)).numpy().tolist())
+    assert found == orders
