@@ -2,6 +2,7 @@
 
 #include "graven/api/error.h"
 #include "graven/function/process_budget.h"
+#include "graven/library/seeds.h"
 #include "graven/tensor/allocator.h"
 
 namespace graven::config {
@@ -25,6 +26,8 @@ void set_trace_cache_bytes(int64_t num_bytes, std::source_location location) {
 }
 
 int64_t get_trace_cache_bytes() { return engine::trace_cache_bytes(); }
+
+void enable_op_determinism() { engine::require_seeds(); }
 
 engine::ProcessCacheInfo trace_cache_info() { return engine::trace_cache_info(); }
 

@@ -24,6 +24,11 @@ GRAVEN_API int64_t get_memory_limit();
 GRAVEN_API void set_trace_cache_bytes(
     int64_t num_bytes, std::source_location location = std::source_location::current());
 GRAVEN_API int64_t get_trace_cache_bytes();
+// Makes errors of numbers that no program foresees, for the rest of the process: random ops without
+// a seed of their own or set_seed(), and Generator::from_non_deterministic_state(). (All else is
+// deterministic anyway.)
+GRAVEN_API void enable_op_determinism();
+
 // What the traces of all Functions hold, counted anew; to_text() makes a table of it.
 GRAVEN_API engine::ProcessCacheInfo trace_cache_info();
 

@@ -28,10 +28,6 @@ constexpr DTypeSet kGammaTypes = {DType::kHalf, DType::kFloat32, DType::kFloat64
 constexpr Raised kWrongShape = {"InvalidArgumentError",
                                 "The shape does not end with that of the parameters."};
 
-std::pair<int64_t, int64_t> seeds_of(std::optional<int64_t> seed) {
-  return seeds_of_op(seed).value_or(std::pair<int64_t, int64_t>(0, 0));
-}
-
 // --- The gamma distribution.
 
 struct GammaParameters {
@@ -79,7 +75,7 @@ Tensor scaled_samples(FunctionContext& c, const Formula& drawn, const Tensor& be
 }
 
 Outputs gamma(FunctionContext& c, const GammaParameters& p) {
-  const auto [seed, seed2] = seeds_of(p.seed);
+  const auto [seed, seed2] = op_seeds(c, p.seed);
   const Tensor alpha = broadcast_alpha(c, p.alpha, p.beta);
   return scaled_samples(
       c, c(c(kRandomGamma, {c.tensor_of(p.shape, "shape"), alpha}, {seed, seed2})), p.beta);
@@ -229,7 +225,7 @@ void define_distributions(FunctionRegistry& functions) {
       .source = "OpDef \"RandomPoissonV2\"",
       .body =
           [](FunctionContext& c, const PoissonParameters& p) {
-            const auto [seed, seed2] = seeds_of(p.seed);
+            const auto [seed, seed2] = op_seeds(c, p.seed);
             return c(kRandomPoissonV2, {c.tensor_of(p.shape, "shape"), p.lam},
                      {seed, seed2, p.dtype}, c.name());
           },

@@ -2,6 +2,7 @@
 #include "graven/library/define_functions.h"
 #include "graven/library/function.h"
 #include "graven/library/random_sources.h"
+#include "graven/library/seeds.h"
 #include "graven/ops/join_ops.h"
 #include "graven/ops/random_ops.h"
 #include "graven/ops/slice_ops.h"
@@ -251,6 +252,12 @@ struct NewStateParameters {
 };
 
 Outputs new_state(FunctionContext& c, const NewStateParameters&) {
+  if (seeds_are_required()) {
+    return c.fail(Status(Code::kFailedPrecondition,
+                         "\"from_non_deterministic_state\" cannot be called when determinism is "
+                         "enabled.",
+                         ErrorKind::kRuntimeError));
+  }
   constexpr int64_t kNumWords[] = {3};
   return c(kNonDeterministicInts, {c.vector(kNumWords)}, {.dtype = DType::kInt64}, c.name());
 }

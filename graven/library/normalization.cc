@@ -7,7 +7,6 @@
 #include "graven/library/define_functions.h"
 #include "graven/library/function.h"
 #include "graven/library/random_sources.h"
-#include "graven/library/seeds.h"
 #include "graven/ops/logical_ops.h"
 #include "graven/ops/math_ops.h"
 #include "graven/ops/random_ops.h"
@@ -123,7 +122,7 @@ Tensor drop(FunctionContext& c, const Tensor& input, const Number& given, const 
 
 Outputs dropout(FunctionContext& c, const DropoutParameters& p) {
   // Numbers are drawn even if none is dropped, so that later ops draw the same for any rate.
-  const auto [seed, seed2] = seeds_of_op(p.seed).value_or(std::pair<int64_t, int64_t>(0, 0));
+  const auto [seed, seed2] = op_seeds(c, p.seed);
   const SeededDTypeAttrs attrs = {.seed = seed, .seed2 = seed2, .dtype = p.x.dtype()};
   return drop(c, p.x, p.rate, p.noise_shape,
               [&](const Tensor& sizes) { return c(kRandomUniform, {sizes}, attrs); });

@@ -8,12 +8,12 @@
 namespace graven::engine {
 namespace {
 
-SeedAttrs seeded(std::optional<int64_t> seed) {
-  const auto [first, second] = seeds_of_op(seed).value_or(std::pair<int64_t, int64_t>(0, 0));
+SeedAttrs seeded(FunctionContext& c, std::optional<int64_t> seed) {
+  const auto [first, second] = op_seeds(c, seed);
   return {.seed = first, .seed2 = second};
 }
-SeededDTypeAttrs seeded(std::optional<int64_t> seed, DType dtype) {
-  const SeedAttrs seeds = seeded(seed);
+SeededDTypeAttrs seeded(FunctionContext& c, std::optional<int64_t> seed, DType dtype) {
+  const SeedAttrs seeds = seeded(c, seed);
   return {.seed = seeds.seed, .seed2 = seeds.seed2, .dtype = dtype};
 }
 
@@ -23,9 +23,9 @@ Tensor drawn_uniform(FunctionContext& c, const Tensor& shape, std::optional<int6
                      const Tensor& low, const Tensor& high, DType dtype, std::string_view name) {
   if (is_integer(dtype)) {
     const Tensor from = low ? low : c.scalar(0, dtype, "min");
-    return c(kRandomUniformInt, {shape, from, high}, seeded(seed), name);
+    return c(kRandomUniformInt, {shape, from, high}, seeded(c, seed), name);
   }
-  const SeededDTypeAttrs attrs = seeded(seed, dtype);
+  const SeededDTypeAttrs attrs = seeded(c, seed, dtype);
   if (!low && !high) return c(kRandomUniform, {shape}, attrs, name);
   return scaled(c, c(kRandomUniform, {shape}, attrs), low, high, name);
 }
@@ -106,7 +106,7 @@ struct NormalParameters {
 Outputs normal(FunctionContext& c, const NormalParameters& p,
                const OpHandle<SeededDTypeAttrs>& op) {
   return normal_numbers(c, p.mean, p.stddev, p.dtype, [&](std::string_view name) {
-    return c(op, {c.tensor_of(p.shape, "shape")}, seeded(p.seed, p.dtype), name);
+    return c(op, {c.tensor_of(p.shape, "shape")}, seeded(c, p.seed, p.dtype), name);
   });
 }
 
@@ -149,7 +149,7 @@ void define_normal_and_kin(FunctionRegistry& functions) {
       .source = "OpDef \"RandomShuffle\"",
       .body =
           [](FunctionContext& c, const ShuffleParameters& p) {
-            return c(kRandomShuffle, {p.value}, seeded(p.seed), c.name());
+            return c(kRandomShuffle, {p.value}, seeded(c, p.seed), c.name());
           },
   });
 }
@@ -168,7 +168,7 @@ struct CategoricalParameters {
 };
 
 Outputs categorical(FunctionContext& c, const CategoricalParameters& p) {
-  const SeedAttrs seeds = seeded(p.seed);
+  const SeedAttrs seeds = seeded(c, p.seed);
   const DType dtype = p.dtype == DType::kInvalid ? DType::kInt64 : p.dtype;
   return c(kMultinomial, {p.logits, p.num_samples}, {seeds.seed, seeds.seed2, dtype}, c.name());
 }

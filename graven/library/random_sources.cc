@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "graven/base/strings.h"
+#include "graven/library/seeds.h"
 #include "graven/ops/math_ops.h"
 
 namespace graven::engine {
@@ -43,6 +44,13 @@ Tensor scaled(FunctionContext& c, const Tensor& unit, const Tensor& low, const T
   Formula x = c(unit), from = low ? c(low) : constant_like(x, 0);
   Formula to = high ? c(high) : constant_like(x, 1);
   return c(kAddV2, {x * (to - from), from}, {}, name);
+}
+
+std::pair<int64_t, int64_t> op_seeds(FunctionContext& c, std::optional<int64_t> seed) {
+  auto seeds = seeds_of_op(seed);
+  if (seeds.ok()) return *seeds;
+  c.fail(seeds.status());
+  return {};
 }
 
 Tensor normal_numbers(FunctionContext& c, const Tensor& mean, const Tensor& deviation, DType dtype,

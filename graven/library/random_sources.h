@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "graven/base/export.h"
 #include "graven/base/function_ref.h"
@@ -34,6 +35,9 @@ inline constexpr std::string_view kNumSamplesDoc = "How many to draw for each ro
 inline constexpr std::string_view kOpSeedDoc =
     "With a seed, the same program draws the same numbers; see set_seed.";
 inline constexpr std::string_view kSeedDoc = "Two integers, int32 or int64.";
+
+// seeds_of_op; 0 and 0 with an error.
+std::pair<int64_t, int64_t> op_seeds(FunctionContext& c, std::optional<int64_t> seed);
 
 // The seed of a stateless function. Narrow integers, such as NumPy's, are widened to int64.
 Tensor seed_of(FunctionContext& c, const Sizes& seed);

@@ -1,6 +1,7 @@
 #include "graven/library/seeds.h"
 
 #include <algorithm>
+#include <atomic>
 #include <random>
 #include <vector>
 
@@ -62,6 +63,8 @@ Seeds& seeds() {
   return seeds;
 }
 
+std::atomic<bool> g_are_required{false};
+
 // Python's remainder, never negative.
 int64_t modulo(int64_t x, int64_t divisor) { return ((x % divisor) + divisor) % divisor; }
 
@@ -95,10 +98,19 @@ void start_seeds(int64_t seed) {
   restart_random_streams();
 }
 
-std::optional<std::pair<int64_t, int64_t>> seeds_of_op(std::optional<int64_t> op_seed) {
+void require_seeds() { g_are_required.store(true, std::memory_order_relaxed); }
+bool seeds_are_required() { return g_are_required.load(std::memory_order_relaxed); }
+
+Result<std::pair<int64_t, int64_t>> seeds_of_op(std::optional<int64_t> op_seed) {
   Seeds& all = seeds();
   MutexLock lock(all.mutex);
-  if (!op_seed && !all.global_seed) return std::nullopt;
+  if (!op_seed && !all.global_seed) {
+    if (!seeds_are_required()) return std::pair<int64_t, int64_t>(0, 0);
+    return Status(Code::kFailedPrecondition,
+                  "Random ops require a seed to be set when determinism is enabled. Please set a "
+                  "seed before running the op, e.g. by calling tf.random.set_seed(1).",
+                  ErrorKind::kRuntimeError);
+  }
   if (!op_seed) {
     Frame& frame = Frame::current();
     if (frame.is_graph()) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "graven/base/export.h"
+#include "graven/base/status.h"
 
 namespace graven::engine {
 
@@ -16,10 +17,14 @@ class Graph;
 // Implements set_seed: later seeds follow from this one, and all streams start anew.
 GRAVEN_API void start_seeds(int64_t seed);
 
+// Numbers that no program foresees are errors from now on, for all of the process.
+GRAVEN_API void require_seeds();
+GRAVEN_API bool seeds_are_required();
+
 // The attributes `seed` and `seed2` of an op, derived from its own seed, if any, and the global
-// seed as TensorFlow does. None if there is neither; the op then gets 0 and 0, and its numbers are
-// unpredictable.
-GRAVEN_API std::optional<std::pair<int64_t, int64_t>> seeds_of_op(std::optional<int64_t> op_seed);
+// seed as TensorFlow does. Without either they are 0 and 0, and its numbers are unpredictable: a
+// RuntimeError if seeds are required.
+GRAVEN_API Result<std::pair<int64_t, int64_t>> seeds_of_op(std::optional<int64_t> op_seed);
 
 // Gives ops without a seed of their own the same numbers in each run of a body that is run several
 // times in one graph. Works on this thread while it lives, for the graph that is being built when

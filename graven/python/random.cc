@@ -1,6 +1,4 @@
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
 
 #include "graven/library/random_sources.h"
 #include "graven/library/seeds.h"
@@ -11,8 +9,9 @@
 namespace graven::python {
 
 void bind_random(nanobind::module_& m) {
-  m.def("seeds_of_op", &engine::seeds_of_op, nanobind::arg("op_seed").none(),
-        "The two seeds of a stateful op with this seed of its own, or None; None: unforeseeable.");
+  m.def("require_seeds", &engine::require_seeds,
+        "Makes errors of numbers that no program foresees.");
+  m.def("seeds_are_required", &engine::seeds_are_required, "Whether they are errors.");
   m.def(
       "algorithm_number",
       [](nanobind::handle algorithm) {

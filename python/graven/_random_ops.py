@@ -324,6 +324,11 @@ def get_global_generator() -> Generator:
     Source: tf.random.get_global_generator.
     """
     if _GlobalGenerator.generator is None:
+        if _engine.seeds_are_required():
+            raise RuntimeError(
+                '"get_global_generator" cannot be called if determinism is enabled, unless '
+                '"set_global_generator" has already been called.'
+            )
         with init_scope():
             _GlobalGenerator.generator = Generator.from_non_deterministic_state()
     return _GlobalGenerator.generator

@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 #include <graven/graven.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 TEST_CASE("an allocation beyond the memory limit is an error that changes nothing") {
   const int64_t before = graven::config::get_memory_limit();
@@ -16,4 +18,25 @@ TEST_CASE("an allocation beyond the memory limit is an error that changes nothin
   CHECK(graven::zeros({32 << 20}).num_elements() == 32 << 20);
   CHECK_THROWS_WITH_AS(graven::config::set_memory_limit(0), doctest::Contains("must be positive"),
                        graven::Error);
+}
+
+TEST_CASE("where determinism is asked for, numbers need a seed") {
+  // It holds to the end of a process, so another one asks for it.
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    graven::config::enable_op_determinism();
+    int right = 0;
+    try {
+      graven::random::uniform({2});
+    } catch (const graven::Error& error) {
+      right += std::string(error.what()).find("require a seed") != std::string::npos;
+    }
+    graven::random::set_seed(1);
+    right += graven::random::uniform({2}).num_elements() == 2;
+    _exit(right == 2 ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
 }

@@ -1,4 +1,4 @@
-"""The memory that tensors take (tf.config.experimental)."""
+"""The memory that tensors take, and determinism (tf.config.experimental)."""
 
 from graven import _device_spec, _engine, _public
 
@@ -6,6 +6,18 @@ from graven import _device_spec, _engine, _public
 def _check_device(device: str) -> None:
     if _device_spec.parse_device(device).get("device", "CPU:0") not in ("CPU:0", "CPU:*"):
         raise ValueError(f"There is no device {device}: there is CPU:0.")
+
+
+def enable_op_determinism() -> None:
+    """Makes errors of numbers that no program foresees, for the rest of the process.
+
+    Ops give the same bits in each run anyway, for any number of threads (docs/numerics.md). From
+    now on random ops need a seed of their own or `tf.random.set_seed`, or raise a RuntimeError, as
+    does `tf.random.Generator.from_non_deterministic_state`.
+
+    Source: tf.config.experimental.enable_op_determinism.
+    """
+    _engine.require_seeds()
 
 
 def get_memory_info(device: str) -> dict[str, int]:
