@@ -87,3 +87,40 @@ def test_in_place_operators_that_make_a_tensor_say_so(
     (message,) = caplog.messages
     assert f"`var.assign(var {operator} value)`" in message
     assert v.name in message
+
+
+# Ops that read a variable in their own way keep their place among those that write to it.
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda v: v.read_value(),
+        lambda v: tf.gather(v, [0, 1]),
+        lambda v: v.sparse_read([0, 1]),
+        lambda v: tf.gather_nd(v, [[0], [1]]),
+        lambda v: v.gather_nd([[0], [1]]),
+        lambda v: tf.nn.embedding_lookup(v, [0, 1]),
+        lambda v: v[:2],
+        lambda v: tf.raw_ops.ResourceGather(resource=v.handle, indices=[0, 1], dtype=v.dtype),
+        lambda v: tf.raw_ops.ResourceGatherNd(resource=v.handle, indices=[[0], [1]], dtype=v.dtype),
+    ],
+)
+def test_reads_and_writes_of_a_function_keep_their_order(read: Any) -> None:
+    v = tf.Variable([0.0, 0.0])
+
+    @tf.function
+    def steps() -> Any:
+        seen = []
+        for i in range(1, 6):
+            seen.append(read(v))
+            v.assign([float(i), 10.0 * i])
+            seen.append(read(v))
+            v.scatter_nd_add([[0]], [0.5])
+            seen.append(read(v))
+        return tf.stack(seen)
+
+    rows, value = [], [0.0, 0.0]
+    for i in range(1, 6):
+        rows += [value, [float(i), 10.0 * i]]
+        value = [i + 0.5, 10.0 * i]
+        rows.append(value)
+    assert steps().numpy().tolist() == rows
