@@ -9,6 +9,12 @@
 
 namespace graven::config {
 
+// The number of threads that compute; 0, as at the start, means one for each CPU that the process
+// may use. Results do not depend on it. A ValueError for a negative number.
+GRAVEN_API void set_num_threads(int num_threads,
+                                std::source_location location = std::source_location::current());
+GRAVEN_API int get_num_threads();
+
 // The limit on the bytes of all tensors together. An allocation beyond it is a ResourceExhausted
 // error, and changes nothing. At the start it is the container's limit, or the machine's memory. A
 // ValueError for a number that is not positive.

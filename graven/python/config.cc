@@ -12,6 +12,7 @@
 #include "graven/python/bind.h"
 #include "graven/python/cache_info.h"
 #include "graven/tensor/allocator.h"
+#include "graven/tensor/any_tensor.h"
 
 namespace nb = nanobind;
 
@@ -42,6 +43,7 @@ void bind_config(nb::module_& m) {
     if (!made) throw nb::python_error();
     return nb::steal(made);
   });
+  m.def("has_made_tensors", [] { return engine::has_made_tensors(); });
   m.def("memory_in_use", [] { return engine::Allocator::host().stats().in_use; });
   m.def("peak_memory_in_use", [] { return engine::Allocator::host().stats().peak_in_use; });
   m.def("reset_peak_memory", [] { engine::Allocator::host().reset_peak(); });

@@ -454,6 +454,28 @@ __attribute__((noinline)) PyObject* call_by_types(PyObject* object, PyObject* co
   return result.release();
 }
 
+// Leaves frames of graven's own out of the traceback of the pending exception, as
+// tf.debugging.enable_traceback_filtering says. Returns null.
+__attribute__((noinline, cold)) PyObject* filter_traceback() {
+  if (engine::Frame::inside_function()) return nullptr;  // the outermost call does it for all
+  if (!PyErr_ExceptionMatches(PyExc_Exception)) return nullptr;
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  if (traceback) {
+    static constinit Imported filtered("graven._tracebacks", "filtered");
+    Object left = filtered.get() ? Object::take(run_python<PyObject_CallFunctionObjArgs>(
+                                       filtered.get(), traceback, nullptr))
+                                 : Object();
+    PyErr_Clear();  // then it stays as it was
+    if (left) {
+      drop(traceback);
+      traceback = left.get() == Py_None ? nullptr : left.release();
+    }
+  }
+  PyErr_Restore(type, value, traceback);
+  return nullptr;
+}
+
 PyObject* call(PyObject* object, PyObject* const* args, size_t nargsf, PyObject* keyword_names) {
   FunctionObject* self = initialised(object);
   if (!self) return nullptr;
@@ -465,11 +487,15 @@ PyObject* call(PyObject* object, PyObject* const* args, size_t nargsf, PyObject*
     args = pure.data();
   }
   if (g_run_eagerly.load(std::memory_order_relaxed)) {
-    return call_helper("call_eagerly", object, args, nargs, args + nargs, keyword_names);
+    PyObject* result =
+        call_helper("call_eagerly", object, args, nargs, args + nargs, keyword_names);
+    return result ? result : filter_traceback();
   }
   PyObject* result = nullptr;
-  if (call_found(object, args, nargs, keyword_names, result)) return result;
-  return call_by_types(object, args, nargs, keyword_names);
+  if (!call_found(object, args, nargs, keyword_names, result)) {
+    result = call_by_types(object, args, nargs, keyword_names);
+  }
+  return result ? result : filter_traceback();
 }
 
 // --- The type's slots.

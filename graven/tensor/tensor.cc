@@ -1,8 +1,16 @@
 #include "graven/tensor/tensor.h"
 
+#include "graven/tensor/any_tensor.h"
 #include "graven/tensor/spare_memory.h"
 
 namespace graven::engine {
+namespace {
+
+std::atomic<bool> g_any_made{false};
+
+}  // namespace
+
+bool has_made_tensors() { return g_any_made.load(std::memory_order_relaxed); }
 
 uint64_t TensorObject::give_id() const {
   static std::atomic<uint64_t> last{0};
@@ -48,6 +56,7 @@ Tensor Tensor::of_buffer(DType dtype, const Shape& shape, Ref<Buffer> buffer, si
     if (!(object.shape_ == shape)) object.shape_ = shape;
     object.num_elements_ = shape.num_elements();
   } else {
+    g_any_made.store(true, std::memory_order_relaxed);  // the first one is none that was there
     made = Tensor(Ref<TensorObject>(new EagerTensor(dtype, shape, shape.num_elements())));
   }
   EagerTensor& object = *made.eager();

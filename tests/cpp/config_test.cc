@@ -40,3 +40,17 @@ TEST_CASE("where determinism is asked for, numbers need a seed") {
   REQUIRE(waitpid(child, &status, 0) == child);
   CHECK(status == 0);
 }
+
+TEST_CASE("the number of threads may change at any time, and results do not depend on it") {
+  CHECK(graven::config::get_num_threads() == 0);
+  const graven::Tensor x = graven::ones({1 << 18}) / 3.0f;
+  graven::config::set_num_threads(1);
+  CHECK(graven::config::get_num_threads() == 1);
+  const float alone = graven::reduce_sum(x).item<float>();
+  graven::config::set_num_threads(3);
+  CHECK(graven::reduce_sum(x).item<float>() == alone);
+  CHECK_THROWS_WITH_AS(graven::config::set_num_threads(-1), doctest::Contains("but got -1"),
+                       graven::Error);
+  CHECK(graven::config::get_num_threads() == 3);
+  graven::config::set_num_threads(0);
+}

@@ -34,9 +34,9 @@ CALLS = [call for call in OPS if call.title not in LEFT_OUT and not gives_handle
 
 @pytest.fixture(autouse=True)
 def threads_are_as_before() -> Iterator[None]:
-    before = tf.config.threading.get_intra_op_parallelism_threads()
+    before = tf.config.get_num_threads()
     yield
-    tf.config.threading.set_intra_op_parallelism_threads(before)
+    tf.config.set_num_threads(before)
 
 
 def dtype_of(call: OpCall) -> str:
@@ -66,6 +66,6 @@ def test_one_thread_and_two_give_the_same_bits(call: OpCall) -> None:
     dtype = dtype_of(call)
     results = []
     for threads in (1, 2):
-        tf.config.threading.set_intra_op_parallelism_threads(threads)
+        tf.config.set_num_threads(threads)
         results.append(run(call, MANY, dtype))
     assert_same_bits(*results)

@@ -1,6 +1,9 @@
 """Settings of the process: tf.config."""
 
-from collections.abc import Iterator
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import graven as tf
@@ -11,18 +14,52 @@ import pytest
 @pytest.fixture(autouse=True)
 def restored_threads() -> Iterator[None]:
     yield
-    tf.config.threading.set_intra_op_parallelism_threads(0)
-    tf.config.threading.set_inter_op_parallelism_threads(0)
+    tf.config.set_num_threads(0)
+
+
+def output_of(program: str) -> str:
+    """What a program prints in a process of its own, in which there have been no tensors."""
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    done = subprocess.run(command, timeout=60.0, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
 
 
 def test_numbers_of_threads_are_0_by_default_and_what_was_set_afterwards() -> None:
-    threading = tf.config.threading
-    assert threading.get_intra_op_parallelism_threads() == 0
-    assert threading.get_inter_op_parallelism_threads() == 0
-    threading.set_intra_op_parallelism_threads(2)
-    threading.set_inter_op_parallelism_threads(3)
-    assert threading.get_intra_op_parallelism_threads() == 2
-    assert threading.get_inter_op_parallelism_threads() == 3
+    program = """
+        import graven as tf
+        threading = tf.config.threading
+        def both():
+            intra = threading.get_intra_op_parallelism_threads()
+            return intra, threading.get_inter_op_parallelism_threads()
+        print(both(), end=" ")
+        threading.set_intra_op_parallelism_threads(2)
+        threading.set_inter_op_parallelism_threads(3)
+        print(both(), end=" ")
+        assert float(tf.reduce_sum(tf.ones([1 << 18]))) == 1 << 18
+        threading.set_intra_op_parallelism_threads(2)  # as it is
+        threading.set_inter_op_parallelism_threads(3)
+        print(both())
+    """
+    assert output_of(program) == "(0, 0) (2, 3) (2, 3)"
+
+
+def test_numbers_of_threads_are_fixed_by_the_first_tensor() -> None:
+    tf.constant(1)
+    with pytest.raises(RuntimeError, match="number is 0 and cannot become 5 now"):
+        tf.config.threading.set_intra_op_parallelism_threads(5)
+    with pytest.raises(RuntimeError, match="number is 0 and cannot become 5 now"):
+        tf.config.threading.set_inter_op_parallelism_threads(5)
+    assert tf.config.threading.get_intra_op_parallelism_threads() == 0
+    assert tf.config.threading.get_inter_op_parallelism_threads() == 0
+
+
+def test_the_number_of_threads_of_our_own_may_change_at_any_time() -> None:
+    tf.constant(1)
+    assert tf.config.get_num_threads() == 0
+    tf.config.set_num_threads(2)
+    assert tf.config.get_num_threads() == 2
+    assert tf.config.threading.get_intra_op_parallelism_threads() == 2
 
 
 def test_a_negative_number_of_threads_is_refused() -> None:
@@ -30,13 +67,15 @@ def test_a_negative_number_of_threads_is_refused() -> None:
         tf.config.threading.set_intra_op_parallelism_threads(-1)
     with pytest.raises(ValueError, match="0 or more, but got -2"):
         tf.config.threading.set_inter_op_parallelism_threads(-2)
+    with pytest.raises(ValueError, match="0 or more, but got -3"):
+        tf.config.set_num_threads(-3)
 
 
 def test_results_do_not_depend_on_the_number_of_threads() -> None:
     x = tf.constant(np.linspace(-3, 3, 1 << 18, dtype=np.float32))
     results = []
     for threads in (1, 2, 5):
-        tf.config.threading.set_intra_op_parallelism_threads(threads)
+        tf.config.set_num_threads(threads)
         results.append(tf.reduce_sum(tf.tanh(x) * x).numpy().tobytes())
     assert results[0] == results[1] == results[2]
 
@@ -65,6 +104,52 @@ def test_there_is_one_device_of_each_list() -> None:
     assert [d.device_type for d in tf.config.list_physical_devices()] == ["CPU"]
     assert [d.name for d in tf.config.list_logical_devices("CPU")] == ["/device:CPU:0"]
     assert tf.config.list_physical_devices("GPU") == []
+
+
+def test_the_one_device_may_be_configured_before_the_first_tensor_and_not_afterwards() -> None:
+    program = """
+        import graven as tf
+        config, one = tf.config, tf.config.LogicalDeviceConfiguration()
+        cpu = config.list_physical_devices("CPU")[0]
+        try:
+            config.set_logical_device_configuration(cpu, [one, one])
+        except NotImplementedError as error:
+            print(error)
+        config.set_logical_device_configuration(cpu, [one])
+        assert config.get_logical_device_configuration(cpu) == [one]
+        config.set_visible_devices([], "GPU")
+        tf.ones([2])
+        config.set_logical_device_configuration(cpu, [one])  # as it is
+        config.set_visible_devices(cpu)
+        for change in (
+            lambda: config.set_logical_device_configuration(cpu, [one, one]),
+            lambda: config.set_visible_devices([], "CPU"),
+        ):
+            try:
+                change()
+            except RuntimeError as error:
+                print("cannot be modified" in str(error))
+        assert config.get_visible_devices() == [cpu] and config.get_visible_devices("GPU") == []
+    """
+    assert output_of(program) == "Graven has one logical device, but got 2\nTrue\nTrue"
+
+
+def test_devices_that_are_not_there_cannot_be_configured() -> None:
+    cpu = tf.config.list_physical_devices("CPU")[0]
+    other = tf.config.PhysicalDevice("/physical_device:GPU:0", "GPU")
+    calls: tuple[Callable[[], Any], ...] = (
+        lambda: tf.config.set_visible_devices([cpu, other]),
+        lambda: tf.config.set_logical_device_configuration(other, []),
+        lambda: tf.config.get_logical_device_configuration(other),
+    )
+    for call in calls:
+        with pytest.raises(ValueError, match=r"Unrecognized device: PhysicalDevice.*GPU:0"):
+            call()
+    with pytest.raises(ValueError, match=r"Unrecognized device: .*CPU:0.* is no GPU"):
+        tf.config.set_visible_devices([cpu], "GPU")
+    limited = tf.config.LogicalDeviceConfiguration(memory_limit=100)
+    with pytest.raises(ValueError, match="CPU's logical device has no memory_limit, but got 100"):
+        tf.config.set_logical_device_configuration(cpu, [limited])
 
 
 @pytest.mark.parametrize(

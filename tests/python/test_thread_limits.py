@@ -8,7 +8,7 @@ import resource
 import graven as tf
 x = tf.ones([300_000])
 tf.reduce_sum(x * x)  # what is needed is loaded
-tf.config.threading.set_intra_op_parallelism_threads(64)
+tf.config.set_num_threads(64)
 used = 4096 * int(open("/proc/self/statm").read().split()[0])
 # The stack of a thread has no room.
 resource.setrlimit(resource.RLIMIT_AS, (used + (6 << 20), resource.RLIM_INFINITY))

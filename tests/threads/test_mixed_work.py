@@ -182,19 +182,19 @@ def test_the_number_of_threads_may_change_while_they_work() -> None:
     def both(a: Any, b: Any, x: Any) -> Any:
         return tf.reduce_sum(tf.matmul(a, b)), tf.reduce_sum(tf.tanh(x) * x)
 
-    before = tf.config.threading.get_intra_op_parallelism_threads()
+    before = tf.config.get_num_threads()
     expected = [float(result) for result in both(a, b, x)]
 
     def work(i: int) -> None:
         for n in range(CALLS):
             if i == 0:
-                tf.config.threading.set_intra_op_parallelism_threads(1 + n % 4)
+                tf.config.set_num_threads(1 + n % 4)
             assert [float(result) for result in both(a, b, x)] == expected
 
     try:
         in_threads(work)
     finally:
-        tf.config.threading.set_intra_op_parallelism_threads(before)
+        tf.config.set_num_threads(before)
 
 
 def test_variables_are_created_once_by_the_first_of_many_calls() -> None:

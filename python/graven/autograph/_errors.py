@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from types import MemberDescriptorType, TracebackType
 from typing import Any, NamedTuple
 
-from graven import errors
+from graven import _tracebacks, errors
+from graven._tracebacks import is_traceback_filtering_enabled
 from graven.autograph import _causes, _conversion
 from graven.autograph._status import state
 
@@ -189,8 +190,11 @@ def rewritten(error: Exception, traceback: TracebackType | None) -> Exception | 
 # --- Frames
 
 
-def _is_ours(module: Any) -> bool:
-    return isinstance(module, str) and module.partition(".")[0] == "graven"
+def _is_left_out(module: Any) -> bool:
+    """Whether frames of a module are ours; with traceback filtering off only AutoGraph's are."""
+    if not is_traceback_filtering_enabled():
+        return isinstance(module, str) and module.startswith("graven.autograph.")
+    return _tracebacks.is_ours(module)
 
 
 def _walk(traceback: TracebackType | None) -> Iterator[TracebackType]:
@@ -214,7 +218,7 @@ def _user_frames(traceback: TracebackType | None) -> list[UserFrame]:
             if is_part and frames and frames[-1]._replace(line=frame.line) == frame:
                 frames.pop()
             frames.append(frame)
-        elif not _is_ours(entry.tb_frame.f_globals.get("__name__")):
+        elif not _is_left_out(entry.tb_frame.f_globals.get("__name__")):
             mark = "**" if not frames or frames[-1].mark == "*" else ""
             frames.append(UserFrame(code.co_filename, entry.tb_lineno, code.co_name, mark))
     return frames

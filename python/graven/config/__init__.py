@@ -1,5 +1,6 @@
 """Settings of the process (tf.config)."""
 
+from collections.abc import Sequence as _Sequence
 from typing import NamedTuple as _NamedTuple
 
 from graven import _engine, _public
@@ -50,6 +51,35 @@ class LogicalDevice(_NamedTuple):
     device_type: str
 
 
+class LogicalDeviceConfiguration(_NamedTuple):
+    """What a logical device is to be like.
+
+    Attributes:
+      memory_limit: In megabytes; of a GPU's device only.
+      experimental_priority: Of a GPU's device only.
+      experimental_device_ordinal: Of a GPU's device only.
+
+    Source: tf.config.LogicalDeviceConfiguration.
+    """
+
+    memory_limit: int | None = None
+    experimental_priority: int | None = None
+    experimental_device_ordinal: int | None = None
+
+
+_CPU = PhysicalDevice("/physical_device:CPU:0", "CPU")
+_logical_configuration: list[LogicalDeviceConfiguration] | None = None
+
+
+def _of_type(device_type: str | None) -> list[PhysicalDevice]:
+    return [_CPU] if device_type in (None, "CPU") else []
+
+
+def _check_device(device: PhysicalDevice) -> None:
+    if device != _CPU:
+        raise ValueError(f"Unrecognized device: {device!r}. There is {_CPU!r}.")
+
+
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
     """Returns the devices of the machine that Graven can use.
 
@@ -58,8 +88,7 @@ def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice
 
     Source: tf.config.list_physical_devices.
     """
-    devices = [PhysicalDevice("/physical_device:CPU:0", "CPU")]
-    return [d for d in devices if device_type in (None, d.device_type)]
+    return _of_type(device_type)
 
 
 def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
@@ -72,6 +101,96 @@ def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
     """
     devices = [LogicalDevice("/device:CPU:0", "CPU")]
     return [d for d in devices if device_type in (None, d.device_type)]
+
+
+def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
+    """Returns the devices of the machine that are used: all of them.
+
+    Args:
+      device_type: Such as "CPU"; None means all.
+
+    Source: tf.config.get_visible_devices.
+    """
+    return _of_type(device_type)
+
+
+def set_visible_devices(
+    devices: PhysicalDevice | _Sequence[PhysicalDevice], device_type: str | None = None
+) -> None:
+    """Says which devices of the machine are used, which may leave out what is not there anyhow.
+
+    Args:
+      devices: The CPU, alone or in a sequence; or none, with a device_type such as "GPU".
+      device_type: The type of device that this is about; None means all.
+
+    Raises:
+      ValueError: There is no such device, or it is of another type.
+      RuntimeError: The CPU is not among them, and there have been tensors.
+      NotImplementedError: The CPU is not among them: ops could run nowhere.
+
+    Source: tf.config.set_visible_devices.
+    """
+    given = [devices] if isinstance(devices, PhysicalDevice) else list(devices)
+    for device in given:
+        _check_device(device)
+        if device_type not in (None, device.device_type):
+            raise ValueError(f"Unrecognized device: {device!r} is no {device_type}.")
+    if device_type in (None, "CPU") and not given:
+        if _engine.has_made_tensors():
+            raise RuntimeError("Visible devices cannot be modified after being initialized")
+        raise NotImplementedError("Graven cannot do without the CPU: there is no other device yet")
+
+
+def get_logical_device_configuration(
+    device: PhysicalDevice,
+) -> list[LogicalDeviceConfiguration] | None:
+    """Returns what set_logical_device_configuration was given last; None by default.
+
+    Args:
+      device: A device of the machine.
+
+    Raises:
+      ValueError: There is no such device.
+
+    Source: tf.config.get_logical_device_configuration.
+    """
+    _check_device(device)
+    return None if _logical_configuration is None else list(_logical_configuration)
+
+
+def set_logical_device_configuration(
+    device: PhysicalDevice, logical_devices: _Sequence[LogicalDeviceConfiguration]
+) -> None:
+    """Says which logical devices one of the machine is cut into; must come before the first tensor.
+
+    Args:
+      device: A device of the machine: the CPU.
+      logical_devices: A LogicalDeviceConfiguration for each, of one.
+
+    Raises:
+      ValueError: There is no such device, or a CPU's has a limit, a priority or an ordinal.
+      RuntimeError: They differ from what is set, and there have been tensors.
+      NotImplementedError: There is not exactly one.
+
+    Source: tf.config.set_logical_device_configuration.
+    """
+    global _logical_configuration
+    _check_device(device)
+    wanted = list(logical_devices)
+    for configuration in wanted:
+        for name, value in configuration._asdict().items():
+            if value is not None:
+                raise ValueError(f"A CPU's logical device has no {name}, but got {value!r}.")
+    if wanted == _logical_configuration:
+        return
+    if _engine.has_made_tensors():
+        raise RuntimeError(
+            "Virtual devices cannot be modified after being initialized: "
+            "this must come before the first tensor of the program."
+        )
+    if len(wanted) != 1:
+        raise NotImplementedError(f"Graven has one logical device, but got {len(wanted)}")
+    _logical_configuration = wanted
 
 
 def get_soft_device_placement() -> bool:
@@ -91,6 +210,33 @@ def set_soft_device_placement(enabled: bool) -> None:
     Source: tf.config.set_soft_device_placement.
     """
     _engine.set_soft_device_placement(bool(enabled))
+
+
+# --- Threads
+
+
+def set_num_threads(num_threads: int) -> None:
+    """Sets the number of threads that compute; may be called at any time.
+
+    Args:
+      num_threads: 0 means one for each CPU that the process may use. Results do not depend on it.
+
+    Raises:
+      ValueError: The number is negative.
+
+    Source: Graven's own; tf.config.threading has TensorFlow's, for the start of a program.
+    """
+    if num_threads < 0:
+        raise ValueError(f"a number of threads is 0 or more, but got {num_threads}")
+    _engine.set_num_threads(num_threads)
+
+
+def get_num_threads() -> int:
+    """Returns the number of threads that was set; 0 by default.
+
+    Source: Graven's own.
+    """
+    return _engine.num_threads()
 
 
 # --- Memory
