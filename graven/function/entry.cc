@@ -6,6 +6,7 @@
 #include "graven/base/heap_bytes.h"
 #include "graven/base/strings.h"
 #include "graven/function/check_sizes.h"
+#include "graven/function/first_or_later.h"
 #include "graven/function/function.h"
 #include "graven/function/value_bytes.h"
 #include "graven/ir/call_sizes.h"
@@ -120,22 +121,19 @@ Status Entry::run(std::span<const Tensor> arguments, Tensors& outputs, bool any_
 }
 
 Status Entry::run_unnamed(std::span<const Tensor> arguments, Tensors& outputs, bool any_shapes) {
+  bool may_be_first = false;
   if (initializing_ && !initialized_.load(std::memory_order_acquire)) {
     bool all = true;
     for (const Tensor& handle : created_handles_) {
       all &= static_cast<Variable*>(handle.resource().get())->is_initialized();
     }
-    if (!all && Frame::current().is_graph()) {
-      return Status(
-          Code::kUnimplemented,
-          str_cat("A variable of ", name(),
-                  " starts from a value that depends on an argument, and "
-                  "has none yet: call the function once before another function calls it, as a "
-                  "trace cannot choose between its first call and later ones yet"),
-          ErrorKind::kNotImplementedError);
+    if (all) {
+      initialized_.store(true, std::memory_order_release);
+    } else if (!Frame::current().is_graph()) {
+      return initializing_->run(arguments, outputs);
+    } else {
+      may_be_first = true;
     }
-    if (!all) return initializing_->run(arguments, outputs);
-    initialized_.store(true, std::memory_order_release);
   }
   const bool captures_were_set = captures_were_set_.load(std::memory_order_acquire);
   std::span<const Tensor> inputs = arguments;
@@ -170,6 +168,17 @@ Status Entry::run_unnamed(std::span<const Tensor> arguments, Tensors& outputs, b
       if (!program->accepts(inputs)) return run_body(body_, inputs, outputs);
       return program->run(inputs, outputs);
     }
+  }
+  if (may_be_first) {
+    ASSIGN_OR_RETURN(outputs,
+                     call_first_or_later(
+                         name(), created_handles_,
+                         [&](Tensors& made) { return initializing_->run(arguments, made); },
+                         [&](Tensors& made) -> Status {
+                           ASSIGN_OR_RETURN(made, apply_call(current_builder(), body_, inputs));
+                           return {};
+                         }));
+    return {};
   }
   auto listeners = frame.listeners;
   for (Listener* listener : listeners) {

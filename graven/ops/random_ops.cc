@@ -27,7 +27,7 @@ using Fill = void (*)(const PhiloxStream& stream, const Tensor& out);
 // --- Rules of several ops.
 
 Status random_shape(InferContext& c) {
-  ASSIGN_OR_RETURN(Shape shape, shape_from_input(c, 0));
+  ASSIGN_OR_RETURN(Shape shape, shape_to_draw(c, 0));
   c.set_shape(0, shape);
   return {};
 }
@@ -95,7 +95,7 @@ PhiloxStream stream_of_elements(KernelContext& c) {
 // --- Of a Generator.
 
 Status generator_shape(InferContext& c) {
-  ASSIGN_OR_RETURN(Shape shape, shape_from_input(c, 2));
+  ASSIGN_OR_RETURN(Shape shape, shape_to_draw(c, 2));
   c.set_shape(0, shape);
   return {};
 }

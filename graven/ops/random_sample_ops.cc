@@ -27,7 +27,7 @@ constexpr DTypeSet kCountTypes = kGammaTypes | kIndexTypes;
 // has the axes of both.
 
 Status shape_before_parameters(InferContext& c) {
-  ASSIGN_OR_RETURN(Shape shape, shape_from_input(c, 0));
+  ASSIGN_OR_RETURN(Shape shape, shape_to_draw(c, 0));
   const Shape& parameters = c.shape(1);
   if (!shape.has_rank() || !parameters.has_rank()) {
     c.set_shape(0, Shape::unknown_rank());
@@ -42,7 +42,7 @@ Status shape_before_parameters(InferContext& c) {
 // when it runs, as in TensorFlow.
 template <int shape_input, int first>
 Status shape_with_parameters(InferContext& c) {
-  ASSIGN_OR_RETURN(const Shape shape, shape_from_input(c, shape_input));
+  ASSIGN_OR_RETURN(const Shape shape, shape_to_draw(c, shape_input));
   Shape batch = c.shape(first);
   for (int i = first + 1; i < c.num_inputs(); ++i) {
     ASSIGN_OR_RETURN(batch, c.broadcast(batch, c.shape(i)));

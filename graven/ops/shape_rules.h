@@ -10,4 +10,8 @@ namespace graven::engine {
 // refused.
 Result<Shape> shape_from_input(InferContext& c, int input);
 
+// The same for ops that draw numbers: in a graph -1 leaves a size open, as in TensorFlow, so that
+// such a node is an error of the run, when it is refused as any other.
+Result<Shape> shape_to_draw(InferContext& c, int input);
+
 }  // namespace graven::engine

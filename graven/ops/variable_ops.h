@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "graven/ir/initialized_op.h"
 #include "graven/ir/op.h"
 #include "graven/ir/structural_ops.h"
 
@@ -26,7 +27,6 @@ struct VarHandleAttrs {
 };
 GRAVEN_API inline OpHandle<VarHandleAttrs> kVarHandle;  // -> resource
 
-GRAVEN_API inline OpHandle<NoAttrs> kVarIsInitialized;  // resource -> is_initialized
 GRAVEN_API inline OpHandle<ShapeAttrs> kVariableShape;  // input -> output
 
 struct DestroyResourceAttrs {

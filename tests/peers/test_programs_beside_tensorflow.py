@@ -447,6 +447,128 @@ def rows_stay_rows(tf: Any) -> Any:
     ]
 
 
+# --- First values of variables that depend on an argument, inside another Function
+
+
+def starts_from_its_argument(tf: Any, count: int = 1) -> tuple[Any, list[Any]]:
+    """A Function whose first trace makes variables of the argument, and these."""
+    made: list[Any] = []
+
+    @tf.function
+    def inner(x: Any) -> Any:
+        if not made:
+            made.extend([tf.Variable(x * (i + 2.0)) for i in range(count)])
+            return tf.add_n([v.read_value() for v in made]) + x
+        return tf.add_n([v.read_value() for v in made]) * x
+
+    return inner, made
+
+
+@program
+def a_first_value_may_depend_on_an_argument_in_a_nested_function(tf: Any) -> Any:
+    inner, _ = starts_from_its_argument(tf, count=2)
+    twice = tf.function(lambda x: (inner(x), inner(x + 1.0)))
+    outer = tf.function(lambda x: twice(x)[1] * 2.0)
+    x = tf.constant(1.0)
+    return [outer(x), outer(x), twice(x), inner(x)]
+
+
+@program
+def the_first_call_may_come_in_an_iteration_or_a_branch(tf: Any) -> Any:
+    inner, _ = starts_from_its_argument(tf)
+    other, _ = starts_from_its_argument(tf)
+
+    @tf.function
+    def loop(x: Any) -> Any:
+        total = tf.constant(0.0)
+        for _ in tf.range(3):
+            total += inner(x)
+        return total
+
+    @tf.function
+    def branch(x: Any) -> Any:
+        if x > 0.0:
+            return other(x)
+        return x
+
+    two = tf.constant(2.0)
+    return [loop(two), loop(two), branch(-two), branch(two), branch(two + 1.0), other(two)]
+
+
+@program
+def gradients_go_through_the_first_call_and_later_ones(tf: Any) -> Any:
+    inner, made = starts_from_its_argument(tf)
+
+    @tf.function
+    def f(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = inner(x)
+        return [y, *tape.gradient(y, [x, *made])]
+
+    three = tf.constant(3.0)
+    return [f(three), f(three)]
+
+
+@program
+def the_first_call_may_be_that_of_a_concrete_function(tf: Any) -> Any:
+    inner, _ = starts_from_its_argument(tf)
+    outer = tf.function(lambda x: inner(x) + 1.0)
+    concrete = outer.get_concrete_function(tf.TensorSpec([]))
+    return [concrete(tf.constant(2.0)), concrete(tf.constant(3.0)), inner(tf.constant(3.0))]
+
+
+@program
+def the_result_of_a_first_call_may_have_another_shape(tf: Any) -> Any:
+    made: list[Any] = []
+
+    @tf.function
+    def inner(x: Any) -> Any:
+        if not made:
+            made.append(tf.Variable(x * 2.0))
+            return x[:1]
+        return x + made[0]
+
+    outer = tf.function(lambda x: inner(x))
+    x = tf.constant([1.0, 2.0])
+    return [outer(x), outer(x), outer.get_concrete_function(x).output_shapes]
+
+
+# --- Sizes of random tensors that are no sizes
+
+
+DRAWS: list[Callable[[Any, Any], Any]] = [
+    lambda tf, shape: tf.random.uniform(shape),
+    lambda tf, shape: tf.random.uniform(shape, maxval=5, dtype=tf.int32),
+    lambda tf, shape: tf.random.normal(shape),
+    lambda tf, shape: tf.random.truncated_normal(shape),
+    lambda tf, shape: tf.random.stateless_uniform(shape, [1, 2]),
+    lambda tf, shape: tf.random.gamma(shape, 1.0),
+]
+
+
+@program
+def a_size_of_minus_one_is_an_error_of_the_run(tf: Any) -> Any:
+    def unused(draw: Callable[[Any, Any], Any]) -> str:
+        shapes = []
+
+        def f() -> Any:
+            shapes.append(draw(tf, [2, -1]).shape)
+
+        attempt(tf.function(f, autograph=False).get_concrete_function)
+        return str(shapes)
+
+    return [
+        [
+            attempt(functools.partial(draw, tf, [-1])),
+            attempt(tf.function(functools.partial(draw, tf, [-1]), autograph=False)),
+            attempt(tf.function(functools.partial(draw, tf, [-2]), autograph=False)),
+            unused(draw),
+        ]
+        for draw in DRAWS
+    ]
+
+
 # --- Structures
 
 
