@@ -64,6 +64,14 @@ constexpr auto tanh_in_places(std::index_sequence<numbers...>) {
   return std::array{&tanh_here<numbers>...};
 }
 
+int64_t bytes_named(std::string_view name) {
+  int64_t total = 0;
+  for (const auto& named : graven::engine::process_bytes()) {
+    if (named.name == name) total += named.bytes;
+  }
+  return total;
+}
+
 template <typename F>
 void check_bytes(const std::string& name, F body, const Tensor& x) {
   auto f = graven::function(body);
@@ -127,13 +135,7 @@ TEST_CASE("a buffer that a trace captured twice counts once") {
 TEST_CASE("locations are listed for the process" * doctest::skip(!kCountsMalloc)) {
   const Tensor x = Tensor::of(std::vector<float>(24, 0.5f), graven::Shape{4, 6});
   constexpr auto kPlaces = tanh_in_places(std::make_index_sequence<kEntries + 1>());
-  auto bytes_of_locations = [] {
-    int64_t total = 0;
-    for (const auto& named : graven::engine::process_bytes()) {
-      if (named.name == "locations of C++") total += named.bytes;
-    }
-    return total;
-  };
+  auto bytes_of_locations = [] { return bytes_named("locations of C++"); };
   const int64_t before = bytes_of_locations();
   check_bytes(
       "locations",
@@ -173,4 +175,33 @@ TEST_CASE("an entry's bytes grow by what is made of it later") {
   CHECK(with_one_half > with_forward_half);
   tape.gradient(z, x);  // a half for other outputs
   CHECK(entry->bytes() > with_one_half);
+}
+
+TEST_CASE("what a function remembers of traces that went is bounded, and goes with it") {
+  constexpr std::string_view kWent = "traces that went";
+  const Tensor x = Tensor::of(std::vector<float>(24, 0.5f), graven::Shape{4, 6});
+  const int64_t before = bytes_named(kWent);
+  {
+    auto f = graven::function([](const Tensor& x, int64_t n) { return x * n; }, {.max_traces = 2});
+    // Numbers of one length, as each is part of what is remembered.
+    for (int64_t n = 1000; n < 1500; ++n) f(x, n);
+    const int64_t full = bytes_named(kWent);
+    CHECK(full > before + 1000);
+    for (int64_t n = 1500; n < 3000; ++n) f(x, n);
+    CHECK(std::abs(bytes_named(kWent) - full) < 500);
+  }
+  graven::engine::free_retired();
+  CHECK(bytes_named(kWent) == before);
+}
+
+TEST_CASE("kernels of bodies are counted while they live") {
+  constexpr std::string_view kKernels = "kernels of bodies";
+  const Tensor x = Tensor::of(std::vector<float>(24, 0.5f), graven::Shape{4, 6});
+  auto clip = [&](float above) { return graven::nn::leaky_relu(x, above); };
+  // An op keeps a few dozen of its bodies, those with the attributes that came first.
+  for (int n = 0; n < 200; ++n) clip(0.001f * static_cast<float>(n));
+  const int64_t kept = bytes_named(kKernels);
+  CHECK(kept > 1000);
+  for (int n = 200; n < 400; ++n) clip(0.001f * static_cast<float>(n));
+  CHECK(bytes_named(kKernels) == kept);
 }
