@@ -11,6 +11,7 @@
 #include "graven/api/error.h"              // IWYU pragma: export
 #include "graven/api/explain.h"            // IWYU pragma: export
 #include "graven/api/function.h"           // IWYU pragma: export
+#include "graven/api/host_function.h"      // IWYU pragma: export
 #include "graven/api/maps.h"               // IWYU pragma: export
 #include "graven/api/module.h"             // IWYU pragma: export
 #include "graven/api/op_functions.h"       // IWYU pragma: export

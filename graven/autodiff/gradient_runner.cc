@@ -282,6 +282,9 @@ AskedFor asked_for(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
     return {std::vector<bool>(inputs.size()), std::vector<bool>(outputs.size())};
   }
   if (holds_objects(attrs)) return everything(inputs.size(), outputs.size());
+  // Attributes of a function of the program are its own, and would keep it alive here.
+  const bool is_remembered = !op.is_stateful_ever() || !op.record().effects(op, attrs).may_block;
+  if (!is_remembered) return run_on_placeholders(op, attrs, inputs, outputs);
   std::vector<int> types;
   add_types(inputs, types);
   add_types(outputs, types);

@@ -1,33 +1,45 @@
 #include "graven/function/stale_traces.h"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "graven/function/function.h"
 #include "graven/function/same_graph.h"
 #include "graven/ir/bodies.h"
 #include "graven/ir/body.h"
 #include "graven/ir/custom_gradient.h"
+#include "graven/ir/host_function.h"
 
 namespace graven::engine {
 namespace {
 
-// Gradients that users' functions compute, of all nodes in order.
-void collect_gradients(const Graph& graph, std::vector<const CustomGradient*>& gradients) {
+// What nodes have of users' functions, of all nodes in order.
+struct UserFunctions {
+  std::vector<const CustomGradient*> gradients;
+  std::vector<std::shared_ptr<HostFunction>> called;
+};
+
+void collect(const Graph& graph, UserFunctions& functions) {
   for (const Node* node : graph.nodes()) {
-    if (node->custom_gradient()) gradients.push_back(node->custom_gradient().get());
+    if (node->custom_gradient()) functions.gradients.push_back(node->custom_gradient().get());
+    if (auto called = host_function_of(node->attrs())) {
+      functions.called.push_back(std::move(called));
+    }
     for (const NodeBody& inner : bodies_of(*node).all) {
-      if (inner.body) collect_gradients(*inner.body->graph(), gradients);
+      if (inner.body) collect(*inner.body->graph(), functions);
     }
   }
 }
 
-bool same_gradients(const Graph& a, const Graph& b) {
-  std::vector<const CustomGradient*> ours, theirs;
-  collect_gradients(a, ours);
-  collect_gradients(b, theirs);
-  return std::ranges::equal(ours, theirs, [](const CustomGradient* x, const CustomGradient* y) {
-    return x->is_same(*y);
-  });
+bool same_user_functions(const Graph& a, const Graph& b) {
+  UserFunctions ours, theirs;
+  collect(a, ours);
+  collect(b, theirs);
+  const auto is_same = [](const auto& x, const auto& y) { return x->is_same(*y); };
+  return std::ranges::equal(ours.gradients, theirs.gradients, is_same) &&
+         std::ranges::equal(ours.called, theirs.called, is_same);
 }
 
 bool same_trace(const Entry& a, const Entry& b) {
@@ -38,7 +50,7 @@ bool same_trace(const Entry& a, const Entry& b) {
                                 ? a.type().output->equals(*b.type().output)
                                 : a.type().output == b.type().output;
   return same_outputs && std::ranges::equal(a.captures(), b.captures(), same_capture) &&
-         same_graph(*a.graph(), *b.graph()) && same_gradients(*a.graph(), *b.graph());
+         same_graph(*a.graph(), *b.graph()) && same_user_functions(*a.graph(), *b.graph());
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ namespace {
   define_fake_quant_ops(ops);
   define_fft_ops(ops);
   define_gather_ops(ops);
+  define_host_ops(ops);
   define_join_ops(ops);
   define_linear_algebra_ops(ops);
   define_local_response_ops(ops);

@@ -27,6 +27,7 @@ void define_einsum_ops(OpRegistry& ops);
 void define_fake_quant_ops(OpRegistry& ops);
 void define_fft_ops(OpRegistry& ops);
 void define_gather_ops(OpRegistry& ops);
+void define_host_ops(OpRegistry& ops);
 void define_join_ops(OpRegistry& ops);
 void define_linear_algebra_ops(OpRegistry& ops);
 void define_local_response_ops(OpRegistry& ops);

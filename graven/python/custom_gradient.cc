@@ -8,6 +8,7 @@
 #include "graven/ir/frame.h"
 #include "graven/python/bind.h"
 #include "graven/python/convert.h"
+#include "graven/python/custom_gradient.h"
 #include "graven/python/errors.h"
 #include "graven/python/function_object.h"
 #include "graven/python/object.h"
@@ -39,8 +40,6 @@ class PythonGradient final : public engine::CustomGradient {
   explicit PythonGradient(PyObject* function) : held_(function) {}
   HeldObject& held() { return held_; }
 
-  // Lets the gradient that runs on this thread, if it adds to a graph, own an object. False with
-  // an exception set if it fails.
   static bool keep_for_running(PyObject* object) {
     if (!running || !engine::Frame::current().is_graph()) return true;
     return running->held_.keep(object);
@@ -135,6 +134,8 @@ std::vector<Tensor> tensors_of(nb::sequence objects) {
 
 }  // namespace
 
+bool keep_for_gradient(PyObject* object) { return PythonGradient::keep_for_running(object); }
+
 void bind_custom_gradient(nb::module_& m) {
   m.def(
       "apply_custom_gradient",
@@ -145,7 +146,7 @@ void bind_custom_gradient(nb::module_& m) {
         if (slot) {
           keep_for_tapes(slot.get());
           keep_for_callable(slot.get());  // vectorized_map differentiates what it has traced
-          if (!keep_for_trace(slot.get()) || !PythonGradient::keep_for_running(slot.get())) {
+          if (!keep_for_trace(slot.get()) || !keep_for_gradient(slot.get())) {
             throw nb::python_error();
           }
         }

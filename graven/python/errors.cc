@@ -5,12 +5,16 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "graven/api/error.h"
 #include "graven/function/trace_lock.h"
+#include "graven/ir/host_function.h"
 #include "graven/ir/location.h"
+#include "graven/python/host_error.h"
 #include "graven/python/object.h"
 #include "graven/python/opaque.h"
+#include "graven/runtime/host_execution_error.h"
 #include "graven/runtime/program.h"
 
 namespace graven::python {
@@ -19,6 +23,8 @@ namespace {
 using engine::Code;
 using engine::ErrorKind;
 using engine::ExecutionError;
+using engine::HostError;
+using engine::HostExecutionError;
 using engine::Ref;
 using engine::Status;
 
@@ -32,6 +38,7 @@ class PythonException final : public engine::Payload {
     HoldGil gil;
     for (PyObject* part : {type_, value_, traceback_}) drop(part);
   }
+  PyObject* value() const { return value_; }
   void restore() const {
     Py_XINCREF(type_);
     Py_XINCREF(value_);
@@ -126,6 +133,26 @@ std::string execution_message(const ExecutionError& error, const std::string& me
                          error.node_name, "}}]] [Op:", error.function, "]\n\n", place_of(error));
 }
 
+// The exception behind the error, or null.
+const PythonException* cause_of(const engine::Payload* payload) {
+  const engine::Payload* cause = nullptr;
+  if (const auto* error = dynamic_cast<const HostError*>(payload)) cause = error->cause().get();
+  if (const auto* error = dynamic_cast<const HostExecutionError*>(payload)) {
+    cause = error->cause().get();
+  }
+  return dynamic_cast<const PythonException*>(cause);
+}
+
+// Makes it the cause of the exception that is set.
+void set_cause(PyObject* cause) {
+  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
+  PyErr_Fetch(&type, &value, &traceback);
+  run_python<PyErr_NormalizeException>(&type, &value, &traceback);
+  Py_INCREF(cause);
+  PyException_SetCause(value, cause);
+  PyErr_Restore(type, value, traceback);
+}
+
 }  // namespace
 
 bool is_trace_lock_error(PyObject* type) {
@@ -157,6 +184,8 @@ PyObject* raise(const Status& status) {
                                                   : "InaccessibleTensorError");
     if (klass) PyErr_SetObject(klass.get(), message.get());
   }
+  const PythonException* cause = cause_of(status.payload().get());
+  if (cause && PyErr_Occurred()) set_cause(cause->value());
   return nullptr;
 }
 
@@ -183,6 +212,45 @@ Status pending_exception() {
   Ref<engine::Payload> exception(new PythonException(type, value, traceback));
   return Status(code, std::move(message), ErrorKind::kUserException)
       .with_payload(std::move(exception));
+}
+
+namespace {
+
+// TensorFlow's code for an exception of a function that a graph calls.
+Code code_of_host_error(PyObject* error) {
+  const std::pair<PyObject*, Code> codes[] = {{PyExc_ValueError, Code::kInvalidArgument},
+                                              {PyExc_TypeError, Code::kInvalidArgument},
+                                              {PyExc_StopIteration, Code::kOutOfRange},
+                                              {PyExc_MemoryError, Code::kResourceExhausted},
+                                              {PyExc_NotImplementedError, Code::kUnimplemented}};
+  for (const auto& [klass, code] : codes) {
+    if (PyErr_GivenExceptionMatches(error, klass)) return code;
+  }
+  return Code::kUnknown;
+}
+
+// "TypeError: the message", then the traceback.
+std::string text_of_host_error(PyObject* error) {
+  static constinit Imported describe("graven._host_functions", "describe");
+  PyObject* function = describe.get();
+  Object text =
+      function ? Object::take(run_python<PyObject_CallOneArg>(function, error)) : Object();
+  const char* utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
+  std::string described = utf8 ? utf8 : full_class_name(error);
+  PyErr_Clear();
+  return described;
+}
+
+}  // namespace
+
+Status pending_host_error() {
+  const Status status = pending_exception();
+  const auto* exception = dynamic_cast<const PythonException*>(status.payload().get());
+  if (!exception || !PyErr_GivenExceptionMatches(exception->value(), PyExc_Exception)) {
+    return status;
+  }
+  return Status(code_of_host_error(exception->value()), text_of_host_error(exception->value()))
+      .with_payload(engine::make_ref<HostError>(status.payload()));
 }
 
 namespace {

@@ -8,6 +8,7 @@
 #include "graven/kernels/open_plugin.h"
 #include "graven/python/bind.h"
 #include "graven/python/errors.h"
+#include "graven/python/host_function.h"
 #include "graven/python/object.h"
 #include "graven/python/replay.h"
 
@@ -73,6 +74,7 @@ NB_MODULE(_engine, m) {
   bind_function(m);
   bind_random(m);
   bind_custom_gradient(m);
+  bind_host_function(m);
   bind_replay(m);
   bind_config(m);
   bind_watches(m);

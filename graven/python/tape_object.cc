@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -86,6 +87,18 @@ void keep_for_tapes(PyObject* object) {
   for (engine::Listener* listener : engine::Frame::current().listeners) {
     if (auto* tape = dynamic_cast<Tape*>(listener)) tape->kept.push_back(Object::borrow(object));
   }
+}
+
+std::shared_ptr<engine::Tape> make_host_tape() {
+  auto* made = new Tape(/*persistent=*/true, /*watch_accessed_variables=*/false);
+  return std::shared_ptr<engine::Tape>(made, [](Tape* tape) {
+    if (tape->kept.empty()) {
+      delete tape;
+    } else if (Py_IsInitialized()) {
+      HoldGil gil;
+      delete tape;
+    }
+  });
 }
 
 void bind_tape(nb::module_& m) {

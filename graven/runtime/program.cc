@@ -10,6 +10,8 @@
 #include "graven/base/thread_pool.h"
 #include "graven/base/waiting_lock.h"
 #include "graven/ir/bodies.h"
+#include "graven/ir/host_function.h"
+#include "graven/runtime/host_execution_error.h"
 #include "graven/runtime/run_body.h"
 #include "graven/runtime/run_op.h"
 #include "graven/tensor/device_queues.h"
@@ -24,8 +26,10 @@ constexpr double kNanosecondsBetweenChecks = 1e5;
 }  // namespace
 
 Status failed_at(const std::string& node, const Ref<Location>& location, const Status& status) {
-  if (status.payload()) return status;
-  auto where = make_ref<ExecutionError>();
+  const auto* host = dynamic_cast<const HostError*>(status.payload().get());
+  if (status.payload() && !host) return status;
+  auto where = host ? Ref<ExecutionError>(make_ref<HostExecutionError>(host->cause()))
+                    : make_ref<ExecutionError>();
   where->node_name = node;
   where->location = location;
   return status.with_payload(where);

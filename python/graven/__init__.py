@@ -70,6 +70,8 @@ from graven._explain import end_trace_lock as end_trace_lock
 from graven._explain import explain as explain
 from graven._explain import trace_lock as trace_lock
 from graven._function import function as function
+from graven._host_functions import numpy_function as numpy_function
+from graven._host_functions import py_function as py_function
 from graven._indexed_slices import IndexedSlices as IndexedSlices
 from graven._indexed_slices import IndexedSlicesSpec as IndexedSlicesSpec
 from graven._logging import get_logger as get_logger

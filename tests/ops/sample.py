@@ -43,6 +43,10 @@ WITHOUT_SAMPLES = {
         ("Case", "If", "StatelessCase", "StatelessIf", "StatelessWhile", "While"),
         "runs bodies: tests/functions/rows/control_flow.txt",
     ),
+    **dict.fromkeys(
+        ("EagerPyFunc", "PyFunc", "PyFuncStateless"),
+        "calls a function of the program: tests/python/test_host_functions.py",
+    ),
     "FakeParam": "nothing reads its value: tests/functions/rows/control_flow.txt",
 }
 

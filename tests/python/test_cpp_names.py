@@ -50,6 +50,8 @@ PYTHON_ONLY = {
     "nest.is_nested": "structures are C++ types",
     "nest.map_structure": "structures are C++ types",
     "nest.pack_sequence_as": "structures are C++ types",
+    "numpy_function": "host_function, on tensors",
+    "py_function": "host_function",
     "ragged.constant": "no ragged tensors in C++ yet",
     "sparse.from_dense": "no sparse tensors in C++ yet",
     "type_spec_from_value": "TensorSpec::of",

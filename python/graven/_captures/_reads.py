@@ -74,6 +74,7 @@ _LOGS = frozenset({"debug", "info", "warning", "warn", "error", "exception", "cr
 _CHANGES = frozenset(
     {"append", "extend", "insert", "add", "update", "clear", "remove", "discard", "setdefault"}
 )
+_HOST_CALLS = frozenset({(ATTRIBUTE, "py_function"), (ATTRIBUTE, "numpy_function")})
 _WHOLE_VIEWS = frozenset({"items", "values", "keys", "copy"})
 _SAME_ITEMS = frozenset({"list", "tuple", "reversed", "sorted", "iter", "set", "frozenset"})
 
@@ -527,6 +528,9 @@ class _Reader:
         known = _known_call(callee)
         if known == "log":
             return _NOTHING
+        if _is_host_call(callee):  # what such a function reads, it reads when the graph runs
+            args = [_NOTHING if arg.code is not None else arg for arg in args]
+            kwargs = {name: _NOTHING if a.code is not None else a for name, a in kwargs.items()}
         if known is not None:
             self.use(*kwargs.values())
             handled = self.builtin(known, callee, args)
@@ -632,6 +636,14 @@ def _known_call(callee: _Value) -> str | None:
         if name not in _WHOLE_VIEWS and name != "get":
             return None
     return name
+
+
+def _is_host_call(callee: _Value) -> bool:
+    """Tells whether a function is tf.py_function, tf.numpy_function, or a decorator of theirs."""
+    called = [path[:-1] if path and path[-1][0] == CALLED else path for path in callee.paths]
+    return bool(called) and all(
+        len(path) > 1 and path[-1] in _HOST_CALLS and path[-2][0] == GLOBAL for path in called
+    )
 
 
 _R = _Reader
