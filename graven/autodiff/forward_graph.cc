@@ -6,6 +6,7 @@
 
 #include "graven/autodiff/call_gradient.h"
 #include "graven/autodiff/custom_gradient.h"
+#include "graven/autodiff/expand_composites.h"
 #include "graven/base/heap_bytes.h"
 #include "graven/ir/bodies.h"
 #include "graven/ir/emitter.h"
@@ -16,12 +17,6 @@
 
 namespace graven::engine {
 namespace {
-
-// An op that has no gradient because its parts have one.
-bool is_differentiated_by_parts(const Node& node) {
-  const OpRecord& record = node.op().record();
-  return record.body.kind() == OpBody::Kind::kComposite && !record.gradient;
-}
 
 std::vector<Tensor> input_tensors(const Ref<Graph>& graph, const Node& node) {
   std::vector<Tensor> inputs;
@@ -88,31 +83,11 @@ Status ForwardGraph::add_parts() {
 }
 
 Status ForwardGraph::expand_composites() {
-  GraphBuilder builder(graph_);
-  Frame frame(&builder);
-  frame.locations = nullptr;
-  std::vector<Node*> expanded;
-  for (size_t n = 0; n < graph_->nodes().size(); ++n) {  // parts may be composites too
-    Node* node = graph_->nodes()[n];
-    if (!is_differentiated_by_parts(*node)) continue;
-    builder.control_inputs.assign(node->control_inputs().begin(), node->control_inputs().end());
-    frame.device = node->device();
-    ASSIGN_OR_RETURN(Tensors parts, expand_composite(builder, node->op(),
-                                                     input_tensors(graph_, *node), node->attrs()));
-    for (int i = 0; i < node->num_outputs(); ++i) {
-      ASSIGN_OR_RETURN(Tensor part, builder.capture(parts[i], node->name()));
-      graph_->replace_uses({node, i}, symbolic(part).output());
-      for (auto& [original, copy] : copy_of_) {
-        if (copy == OutputRef{node, i}) copy = symbolic(part).output();
-      }
+  return engine::expand_composites(graph_, [this](OutputRef node, OutputRef part) {
+    for (auto& [original, copy] : copy_of_) {
+      if (copy == node) copy = part;
     }
-    graph_->replace_control_uses(node, nullptr);
-    expanded.push_back(node);
-  }
-  if (expanded.empty()) return {};
-  graph_->remove(expanded);
-  graph_->sort();
-  return {};
+  });
 }
 
 Status ForwardGraph::extend_nodes() {
