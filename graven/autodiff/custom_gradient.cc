@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "graven/autodiff/call_gradient.h"
+#include "graven/autodiff/forward_accumulator.h"
 #include "graven/ir/structural_ops.h"
 
 namespace graven::engine {
@@ -15,7 +16,7 @@ constexpr char kNumResults[] = "_num_custom_gradient_results";
 
 Result<Tensors> apply_custom_gradient(Builder& builder, std::span<const Tensor> inputs,
                                       std::span<const Tensor> outputs,
-                                      const Ref<CustomGradient>& gradient) {
+                                      const Ref<CustomGradient>& gradient, bool was_heard) {
   Builder& plain = builder.unrecorded();
   std::vector<Tensor> all(outputs.begin(), outputs.end());
   if (plain.graph()) all.insert(all.end(), inputs.begin(), inputs.end());
@@ -32,6 +33,10 @@ Result<Tensors> apply_custom_gradient(Builder& builder, std::span<const Tensor> 
   auto listeners = Frame::current().listeners;
   BackwardRef backward;
   for (Listener* listener : listeners) {
+    if (was_heard && accumulator_of(listener)) {
+      listener->on_op(*kIdentityN.op, attrs, outputs, results);
+      continue;
+    }
     if (!listener->wants(inputs)) {
       // Eagerly the gradient goes on through the ops of the function itself, perhaps to other
       // tensors.

@@ -1,5 +1,6 @@
 #include "graven/autodiff/gradient_pair.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -7,10 +8,13 @@
 #include "graven/autodiff/add_gradients.h"
 #include "graven/autodiff/backward_builder.h"
 #include "graven/autodiff/call_gradient.h"
+#include "graven/autodiff/derivatives.h"
 #include "graven/autodiff/differentiate.h"
+#include "graven/autodiff/forward_accumulator.h"
 #include "graven/autodiff/forward_graph.h"
 #include "graven/autodiff/listeners.h"
 #include "graven/autodiff/step.h"
+#include "graven/autodiff/tangent_body.h"
 #include "graven/base/claim.h"
 #include "graven/base/heap_bytes.h"
 #include "graven/base/mutex.h"
@@ -27,8 +31,9 @@ namespace {
 // On an input of a backward half: the output of the forward half that ties the two.
 constexpr char kTie[] = "_tie";
 
-// "__inference_f_12" is f.
-std::string plain_name(std::string_view name) {
+}  // namespace
+
+std::string plain_function_name(std::string_view name) {
   for (std::string_view prefix : {"__inference_", "__forward_", "__backward_"}) {
     if (!name.starts_with(prefix)) continue;
     name.remove_prefix(prefix.size());
@@ -39,14 +44,12 @@ std::string plain_name(std::string_view name) {
   return std::string(name);
 }
 
-}  // namespace
-
 // The state that both pairs share, the body's and its forward half's.
 class GradientPair::State : public RefCounted {
  public:
   // Goes through all states of the making: it is closed then.
   static Result<Ref<State>> create(const Body& body, bool gathers_rows) {
-    std::string name = plain_name(body.name());
+    std::string name = plain_function_name(body.name());
     ASSIGN_OR_RETURN(ForwardGraph copied,
                      ForwardGraph::create(body, str_cat("__forward_", name, "_", next_uid())));
     Ref<State> state(new State(std::move(name), std::move(copied), gathers_rows));
@@ -270,7 +273,8 @@ int64_t GradientPair::bytes() const {
 }
 
 Result<Ref<GradientPair>> gradient_pair(const Ref<Body>& body, bool gathers_rows) {
-  return body->get_or_make<GradientPair>(Body::kGradientPair, [&]() -> Result<Ref<GradientPair>> {
+  ASSIGN_OR_RETURN(const Ref<Derivatives> derivatives, Derivatives::of(body));
+  return derivatives->pair([&]() -> Result<Ref<GradientPair>> {
     RETURN_IF_ERROR(Stack::check("the gradient", body->name()));
     if (holds_itself(*body)) {
       return Status(Code::kUnimplemented,
@@ -284,8 +288,9 @@ Result<Ref<GradientPair>> gradient_pair(const Ref<Body>& body, bool gathers_rows
     forward->charge_to(state.get());
     // The pair of the forward half. It must not own that half, whose slot it is in.
     auto num_forward = static_cast<int>(forward_graph->outputs().size());
-    forward->fill(Body::kGradientPair,
-                  Ref<GradientPair>(new GradientPair(state, forward.get(), num_forward)));
+    ASSIGN_OR_RETURN(const Ref<Derivatives> of_forward, Derivatives::of(forward));
+    of_forward->set_pair_of_half(
+        Ref<GradientPair>(new GradientPair(state, forward.get(), num_forward)));
     auto num_outputs = static_cast<int>(body->graph()->outputs().size());
     Ref<GradientPair> pair(new GradientPair(state, forward.get(), num_outputs));
     pair->owned_forward_ = forward;
@@ -311,27 +316,85 @@ Result<Tensors> apply_unrecorded(Builder& plain, const Ref<Body>& body,
   return outputs;
 }
 
-Result<Tensors> apply_recorded(Builder& plain, const Ref<Body>& body,
-                               std::span<const Tensor> inputs, std::string_view name,
-                               std::span<Listener* const> listeners) {
-  auto pair = gradient_pair(body);
-  const size_t num_outputs = body->graph()->outputs().size();
-  Result<Tensors> outputs =
-      apply_unrecorded(plain, pair.ok() ? (*pair)->forward() : body, inputs, name, num_outputs);
-  if (outputs.ok()) {
+// One call for some listeners: those that joined last come first, and see the call that the others
+// do not know of.
+class RecordedCall {
+ public:
+  RecordedCall(Builder& plain, std::string_view name, size_t num_own)
+      : plain_(plain), name_(name), num_own_(num_own) {}
+
+  Result<Tensors> apply(const Ref<Body>& body, std::span<const Tensor> inputs,
+                        std::span<Listener* const> listeners) {
+    while (!listeners.empty() && !listeners.back()->wants(inputs)) {
+      listeners = listeners.first(listeners.size() - 1);
+    }
+    if (listeners.empty()) return apply_unrecorded(plain_, body, inputs, name_, num_own_);
+    if (ForwardAccumulator* accumulator = accumulator_of(listeners.back())) {
+      return apply_pushed(body, inputs, *accumulator, listeners.first(listeners.size() - 1));
+    }
+    return apply_taped(body, inputs, listeners);
+  }
+
+ private:
+  // For the last listeners, which are tapes.
+  Result<Tensors> apply_taped(const Ref<Body>& body, std::span<const Tensor> inputs,
+                              std::span<Listener* const> listeners) {
+    InlineVector<Listener*, 2> tapes;
+    for (; !listeners.empty() && !accumulator_of(listeners.back());
+         listeners = listeners.first(listeners.size() - 1)) {
+      if (listeners.back()->wants(inputs)) tapes.push_back(listeners.back());
+    }
+    std::ranges::reverse(tapes);
+    auto pair = gradient_pair(body);
+    const size_t num_outputs = body->graph()->outputs().size();
+    Result<Tensors> outputs = apply(pair.ok() ? (*pair)->forward() : body, inputs, listeners);
+    if (!outputs.ok()) return outputs;
     // Where there is no pair the call itself is fine; it is an error to ask for its gradient.
     const BackwardRef backward = pair.ok() ? backward_of_call(std::move(*pair), inputs, *outputs)
                                            : backward_that_fails(body->name(), pair.status());
     // Side outputs have a part in gradients of gradients only.
-    const bool is_alone = listeners.size() == 1 && !listeners[0]->wants_higher_orders();
+    const bool is_alone = tapes.size() == 1 && !tapes[0]->wants_higher_orders();
     const size_t num_heard = is_alone ? num_outputs : outputs->size();
-    for (Listener* listener : listeners) {
-      listener->on_step(inputs, {outputs->data(), num_heard}, backward);
-    }
+    for (Listener* tape : tapes) tape->on_step(inputs, {outputs->data(), num_heard}, backward);
     outputs->resize(num_outputs);
+    return outputs;
   }
-  return outputs;
-}
+
+  // For an accumulator, which is the last listener.
+  Result<Tensors> apply_pushed(const Ref<Body>& body, std::span<const Tensor> inputs,
+                               ForwardAccumulator& accumulator, std::span<Listener* const> outer) {
+    const auto made = tangents_of_call(body, inputs, accumulator);
+    if (!made.ok()) {
+      Result<Tensors> outputs = apply(body, inputs, outer);
+      if (outputs.ok()) accumulator.note(inputs, *outputs, made.status());
+      return outputs;
+    }
+    const auto& [with, all] = *made;
+    ASSIGN_OR_RETURN(Tensors outputs, apply(with->body, all, outer));
+    const Tensors tangents = tangents_among(outputs, with->gives);
+    outputs.resize(with->gives.size());
+    accumulator.note(inputs, outputs, tangents, with->failed);
+    return outputs;
+  }
+
+  static Result<std::pair<const TangentBody*, std::vector<Tensor>>> tangents_of_call(
+      const Ref<Body>& body, std::span<const Tensor> inputs,
+      const ForwardAccumulator& accumulator) {
+    ASSIGN_OR_RETURN(const Tensors tangents, accumulator.tangents_of(inputs));
+    std::vector<bool> takes;
+    std::vector<Tensor> all(inputs.begin(), inputs.end());
+    for (const Tensor& tangent : tangents) {
+      takes.push_back(bool(tangent));
+      if (tangent) all.push_back(tangent);
+    }
+    ASSIGN_OR_RETURN(const TangentBody* made, tangent_body(body, takes));
+    return std::pair(made, std::move(all));
+  }
+
+  Builder& plain_;
+  const std::string_view name_;
+  const size_t num_own_;
+};
 
 }  // namespace
 
@@ -339,10 +402,9 @@ Result<Tensors> apply_call(Builder& builder, const Ref<Body>& body, std::span<co
                            std::string_view name) {
   Builder& plain = builder.unrecorded();
   const Listeners listeners = listeners_of_step(builder, inputs);
-  if (!listeners.empty()) {
-    return apply_recorded(plain, body, inputs, name, {listeners.data(), listeners.size()});
-  }
-  return apply_unrecorded(plain, body, inputs, name, body->graph()->outputs().size());
+  const size_t num_own = body->graph()->outputs().size();
+  if (listeners.empty()) return apply_unrecorded(plain, body, inputs, name, num_own);
+  return RecordedCall(plain, name, num_own).apply(body, inputs, listeners);
 }
 
 }  // namespace graven::engine

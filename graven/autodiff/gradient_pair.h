@@ -1,5 +1,6 @@
 #pragma once
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,6 +12,9 @@
 #include "graven/tensor/tensor.h"
 
 namespace graven::engine {
+
+// "__inference_f_12" is f.
+std::string plain_function_name(std::string_view name);
 
 // The two halves of a differentiated Body, built once.
 //
@@ -101,9 +105,12 @@ class GRAVEN_API GradientPair : public RefCounted {
 GRAVEN_API Result<Ref<GradientPair>> gradient_pair(const Ref<Body>& body,
                                                    bool gathers_rows = false);
 
-// Applies a call of the body. If the builder records (RecordingBuilder) and a listener of the
-// current frame wants the call, this calls the forward half, and tells the listeners of one step
-// whose gradient calls the backward half. Otherwise it calls the body itself.
+// Applies a call of the body. If the builder records (RecordingBuilder) and a tape of the current
+// frame wants the call, this calls the forward half, and tells the tapes of one step whose gradient
+// calls the backward half. If an accumulator wants it, this calls a body that computes tangents too
+// (tangent_body.h). Of several listeners the inner ones come first: an accumulator outside of a
+// tape sees a call of the forward half, a tape outside of an accumulator one of the body with
+// tangents. If none wants it, it calls the body itself.
 GRAVEN_API Result<Tensors> apply_call(Builder& builder, const Ref<Body>& body,
                                       std::span<const Tensor> inputs, std::string_view name = {});
 

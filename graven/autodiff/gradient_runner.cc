@@ -109,24 +109,10 @@ class OpGradient final : public GradientContext {
   InlineVector<Shape, 2> shapes_of_x_, shapes_of_y_;
 };
 
-// Outputs of these are their inputs, so a gradient goes through as it is, IndexedSlices too.
-bool hands_through(const Op& op) {
-  return &op == kIdentity.op || &op == kIdentityN.op || &op == kReadVariable.op;
-}
-
 // "a/b/" of the node "a/b/c".
 std::string_view scope_of(std::string_view node_name) {
   size_t slash = node_name.rfind('/');
   return slash == std::string_view::npos ? "" : node_name.substr(0, slash + 1);
-}
-
-bool holds_objects(AttrsRef attrs) {
-  for (const AttrField& field : attrs.type().fields) {
-    if (field.is<Tensor>() || field.is<Ref<Body>>() || field.is<std::vector<Ref<Body>>>()) {
-      return true;
-    }
-  }
-  return false;
 }
 
 // dtypes and ranks of the tensors: a dry run depends on these, besides op and attributes.
@@ -216,6 +202,19 @@ AskedFor run_on_placeholders(const Op& op, AttrsRef attrs, std::span<const Tenso
 }
 
 }  // namespace
+
+bool hands_through(const Op& op) {
+  return &op == kIdentity.op || &op == kIdentityN.op || &op == kReadVariable.op;
+}
+
+bool holds_objects(AttrsRef attrs) {
+  for (const AttrField& field : attrs.type().fields) {
+    if (field.is<Tensor>() || field.is<Ref<Body>>() || field.is<std::vector<Ref<Body>>>()) {
+      return true;
+    }
+  }
+  return false;
+}
 
 Tensor shape_of(Emitter& emit, const StepTensor& tensor) {
   if (!tensor.shape.is_fully_known()) return emit(kShape, {tensor.tensor}, {DType::kInt32});

@@ -15,6 +15,12 @@ namespace graven::engine {
 Result<std::vector<Gradient>> run_gradient(const TapeStep& step, std::span<const Gradient> dy,
                                            const std::vector<bool>& wants, Builder& builder);
 
+// Outputs of these are their inputs, so a gradient goes through as it is, IndexedSlices too.
+bool hands_through(const Op& op);
+
+// True if an attribute is a tensor or a Body, so that the attributes are no key of a small memory.
+bool holds_objects(AttrsRef attrs);
+
 // The shape as an int32 vector, a constant if it is known now, and zeros of the shape.
 Tensor shape_of(Emitter& emit, const StepTensor& tensor);
 Tensor zeros_like(Emitter& emit, const StepTensor& tensor);

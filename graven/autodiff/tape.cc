@@ -28,14 +28,12 @@ Tape::~Tape() { stop(); }
 void Tape::start() {
   stop();
   recording_in_ = &Frame::current();
-  recording_in_->listeners.push_back(this);
+  place_.join(this);
 }
 
 void Tape::stop() {
   if (!recording_in_) return;
-  auto& listeners = recording_in_->listeners;
-  auto* at = std::find(listeners.begin(), listeners.end(), this);
-  if (at != listeners.end()) listeners.erase(at);
+  ListenerPlace::leave(*recording_in_, this);
   recording_in_ = nullptr;
 }
 

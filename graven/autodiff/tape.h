@@ -8,6 +8,7 @@
 
 #include "graven/autodiff/add_gradients.h"
 #include "graven/autodiff/id_set.h"
+#include "graven/autodiff/listeners.h"
 #include "graven/base/export.h"
 #include "graven/base/status.h"
 #include "graven/ir/frame.h"
@@ -30,11 +31,13 @@ class GRAVEN_API Tape : public Listener {
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
 
-  // Joins and leaves the current frame's listeners. The end of a frame stops its tapes.
+  // Joins and leaves the current frame's listeners (ListenerPlace). The end of a frame stops its
+  // tapes.
   void start();
   void stop();
   bool is_recording() const { return recording_in_ != nullptr; }
   bool is_persistent() const { return persistent_; }
+  const ListenerPlace& place() const { return place_; }
 
   // Records later ops on the tensor. Only float and complex dtypes propagate, and handles, whose
   // gradient is that of the variable's value; returns false, without effect, for others.
@@ -100,6 +103,7 @@ class GRAVEN_API Tape : public Listener {
   void make_steps();
   const bool persistent_, watch_accessed_variables_;
   Frame* recording_in_ = nullptr;
+  ListenerPlace place_;
   std::vector<Recorded> recorded_;
   std::vector<End> ends_;  // of records that are no TapeSteps yet
   IdSet watched_;

@@ -181,7 +181,8 @@ Result<std::optional<std::vector<BatchedTensor>>> batch_with_row_gradient(
   auto gradient =
       make_ref<RowsGradient>(std::move(*row), std::move(inputs_batched), std::move(side_batched));
   ASSIGN_OR_RETURN(Tensors results,
-                   apply_custom_gradient(builder, all, outputs, Ref<CustomGradient>(gradient)));
+                   apply_custom_gradient(builder, all, outputs, Ref<CustomGradient>(gradient),
+                                         /*was_heard=*/false));
   std::vector<BatchedTensor> found;
   for (Tensor& result : results) found.push_back({std::move(result), true});
   return found;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "graven/autodiff/gradient_runner.h"
+#include "graven/autodiff/tangent_rule.h"
 #include "graven/base/mutex.h"
 #include "graven/function/cache_info.h"
 #include "graven/ir/recorded_body_bytes.h"
@@ -32,6 +33,7 @@ std::vector<NamedBytes> process_bytes() {
                                  {"kernels of bodies", body_kernel_bytes()},
                                  {"constant blocks", constant_block_bytes()},
                                  {"gradients asked for", bytes_of_gradients_asked_for()},
+                                 {"tangents of ops", bytes_of_tangent_rules()},
                                  {"composites", composite_bytes()},
                                  {"convolutions", convolution_cache_stats().bytes},
                                  {"traces that went", History::bytes_of_all()}};

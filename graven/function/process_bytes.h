@@ -14,11 +14,11 @@ struct NamedBytes {
 };
 // "recorded bodies": the scalar bodies of ops, for dtypes and attributes. "kernels of bodies":
 // kernels of lone nodes and eager calls. "constant blocks": values that block programs read.
-// "gradients asked for": the tensors that gradients of ops need. "composites": the Programs of
-// eager calls of composites. "convolutions": the cache of compiled ones. "traces that
-// went": what Functions remember of them. "symbols" and the like
-// belong to graphs, and so to entries. Lines that rooms above have added follow: "locations of
-// C++", "locations of Python".
+// "gradients asked for": the tensors that gradients of ops need. "tangents of ops": how they are
+// computed in forward mode. "composites": the Programs of eager calls of composites.
+// "convolutions": the cache of compiled ones. "traces that went": what Functions remember of them.
+// "symbols" and the like belong to graphs, and so to entries. Lines that rooms above have added
+// follow: "locations of C++", "locations of Python".
 GRAVEN_API std::vector<NamedBytes> process_bytes();
 
 // Adds a line, for a room above: the name, a literal, and a function that counts the bytes, on any

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "graven/autodiff/forward_accumulator.h"
 #include "graven/autodiff/graph_gradients.h"
 #include "graven/autodiff/tape.h"
 #include "graven/ir/frame.h"
@@ -31,6 +32,11 @@ struct Tape : engine::Tape {
   std::vector<Object> kept;
 };
 
+// The engine's accumulator, which owns no Python object.
+struct Accumulator {
+  engine::ForwardAccumulator forward{engine::eager_builder()};
+};
+
 int traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(object));
   if (!nb::inst_ready(object)) return 0;
@@ -51,6 +57,20 @@ PyType_Slot collector_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traver
 nb::object steal(PyObject* object) {
   if (!object) throw nb::python_error();
   return nb::steal(object);
+}
+
+template <typename T>
+T value_or_raise(engine::Result<T> result) {
+  if (!result.ok()) {
+    raise(result.status());
+    throw nb::python_error();
+  }
+  return std::move(*result);
+}
+
+// A tensor, or the handle of a variable.
+Tensor tensor_or_handle(nb::handle object) {
+  return is_variable(object.ptr()) ? variable_of(object.ptr())->handle : tensor_of(object.ptr());
 }
 
 // Tensors of a list whose items are tensors, variables (their handles) or None.
@@ -79,6 +99,24 @@ nb::object gradient_to_python(const engine::Gradient& gradient) {
   const engine::IndexedSlices& slices = gradient.slices;
   nb::object shape = slices.dense_shape ? steal(wrap(slices.dense_shape)) : nb::none();
   return nb::make_tuple(steal(wrap(slices.values)), steal(wrap(slices.indices)), shape);
+}
+
+void bind_accumulator(nb::module_& m) {
+  nb::class_<Accumulator>(m, "Accumulator",
+                          "The engine's forward accumulator, behind autodiff.ForwardAccumulator.")
+      .def(nb::init<>())
+      .def("start", [](Accumulator& self) { self.forward.start(); })
+      .def("stop", [](Accumulator& self) { self.forward.stop(); })
+      .def_prop_ro("is_recording", [](Accumulator& self) { return self.forward.is_recording(); })
+      .def("watch",
+           [](Accumulator& self, nb::handle primal, nb::handle tangent) {
+             return value_or_raise(
+                 self.forward.watch(tensor_or_handle(primal), tensor_of(tangent.ptr())));
+           })
+      .def("tangent", [](Accumulator& self, nb::handle primal) -> nb::object {
+        const Tensor found = value_or_raise(self.forward.tangent(tensor_or_handle(primal)));
+        return found ? steal(wrap(found)) : nb::none();
+      });
 }
 
 }  // namespace
@@ -173,6 +211,7 @@ void bind_tape(nb::module_& m) {
           },
           nb::arg("targets"), nb::arg("sources"), nb::arg("output_gradients").none(),
           nb::arg("keep"));
+  bind_accumulator(m);
 }
 
 }  // namespace graven::python

@@ -9,6 +9,7 @@ Messages end with the page that explains them, such as docs/errors/symbolic-tens
 from graven import __internal__ as __internal__
 from graven import _dtypes, _public
 from graven import _engine as _engine
+from graven import autodiff as autodiff
 from graven import autograph as autograph
 from graven import bitwise as bitwise
 from graven import config as config

@@ -139,6 +139,26 @@ class Losses:
     def slope(self) -> Any:
         return total_of(self.gradients(self.value))
 
+    def tangents(self) -> list[Any]:
+        """A direction for each source."""
+        values = [tf.convert_to_tensor(source) for source in self.sources]
+        return [
+            tf.complex(weights(x, 0.3), weights(x, 0.9)) if x.dtype.is_complex else weights(x, 0.3)
+            for x in values
+        ]
+
+    def along_tangents(self, f: Callable[[], Any]) -> tuple[Any, float]:
+        """How a number changes along the tangents, in forward mode and by its gradients."""
+        tangents = self.tangents()
+        with tf.autodiff.ForwardAccumulator(self.sources, tangents) as accumulator:
+            number = f()
+        forward = accumulator.jvp(number, unconnected_gradients="zero")
+        reverse = 0.0
+        for gradient, tangent in zip(self.gradients(f), tangents, strict=True):
+            product = tf.math.real(tf.math.conj(gradient) * tangent)
+            reverse += float(tf.reduce_sum(product).numpy())
+        return forward.numpy(), reverse
+
 
 def test_every_op_with_a_gradient_and_a_row_says_where_it_is_smooth() -> None:
     ops = {row.op for row in all_rows()[0] if is_differentiable(row.op)}
@@ -162,6 +182,21 @@ def test_a_second_gradient_is_the_limit_of_differences_of_the_first(row: Sample)
     for place, gradient in zip(varied(row, arrays), losses.gradients(losses.slope), strict=True):
         expected = differences(lambda at: float(Losses(row, at).slope()), arrays, place)
         np.testing.assert_allclose(gradient.numpy(), expected, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "function"])
+@pytest.mark.parametrize("row", ROWS, ids=name_of)
+def test_a_tangent_is_the_gradient_along_it(row: Sample, wrap: Any) -> None:
+    losses = Losses(row, inputs_of(row))
+    forward, reverse = losses.along_tangents(wrap(losses.value))
+    np.testing.assert_allclose(forward, reverse, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("row", ROWS_OF_SECOND_GRADIENTS, ids=name_of)
+def test_a_tangent_of_a_gradient_is_the_second_gradient_along_it(row: Sample) -> None:
+    losses = Losses(row, inputs_of(row))
+    forward, reverse = losses.along_tangents(losses.slope)
+    np.testing.assert_allclose(forward, reverse, rtol=1e-9, atol=1e-9)
 
 
 def test_asking_for_a_prevented_gradient_says_why(mode: str) -> None:
