@@ -54,6 +54,22 @@ class Parameter(NamedTuple):
     optional: bool
     type_constraint: Any
 
+    def __str__(self) -> str:
+        star = {ParameterKind.VAR_POSITIONAL: "*", ParameterKind.VAR_KEYWORD: "**"}
+        text = star.get(self.kind, "") + self.name
+        has_type = self.type_constraint is not None
+        if has_type:
+            text += f": {self.type_constraint!r}"
+        if self.optional:
+            text += " = <captured_default_value>" if has_type else "=<captured_default_value>"
+        return text
+
+    def __repr__(self) -> str:
+        return (
+            f"Parameter(name={self.name}, kind={self.kind.name}, optional={self.optional}, "
+            f"type_constraint={self.type_constraint!r})"
+        )
+
 
 class FunctionType:
     """The type of a function or of one of its traces.
@@ -80,7 +96,7 @@ class FunctionType:
     def __hash__(self) -> int:
         return hash(tuple(self.parameters))
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         parts: list[str] = []
         previous: ParameterKind | None = None
         for p in self.parameters.values():
@@ -89,19 +105,21 @@ class FunctionType:
             star_seen = previous in (ParameterKind.KEYWORD_ONLY, ParameterKind.VAR_POSITIONAL)
             if p.kind is ParameterKind.KEYWORD_ONLY and not star_seen:
                 parts.append("*")
-            prefix = {ParameterKind.VAR_POSITIONAL: "*", ParameterKind.VAR_KEYWORD: "**"}
-            text = prefix.get(p.kind, "") + p.name
-            if p.type_constraint is not None:
-                text += f": {p.type_constraint!r}"
-            if p.optional:
-                spaced = p.type_constraint is not None
-                text += " = <captured_default_value>" if spaced else "=<captured_default_value>"
-            parts.append(text)
+            parts.append(str(p))
             previous = p.kind
         if previous is ParameterKind.POSITIONAL_ONLY:
             parts.append("/")
         arrow = "" if self.output is None else f" -> {self.output!r}"
         return f"({', '.join(parts)}){arrow}"
+
+    def __repr__(self) -> str:
+        lines = ["Input Parameters:"]
+        lines += [
+            f"  {p.name} ({p.kind.name}): {p.type_constraint!r}" for p in self.parameters.values()
+        ]
+        lines += ["Output Type:", f"  {self.output!r}", "Captures:"]
+        lines += [f"  {key}: {type_!r}" for key, type_ in self.captures.items()] or ["  None"]
+        return "\n".join(lines)
 
 
 def _text_of(value: Any) -> str:
@@ -347,22 +365,37 @@ class ConcreteFunction:
         return tuple(v for v in self.variables if v.trainable)
 
     @property
+    def _tensors_of_outputs(self) -> Any:
+        """The result with composites taken apart into their tensors."""
+        from graven import nest
+        from graven._type_spec import CompositeTensor
+
+        def apart(output: Any) -> Any:
+            if not isinstance(output, CompositeTensor):
+                return output
+            return nest.map_structure(apart, output._type_spec._to_components(output))
+
+        return nest.map_structure(apart, self.structured_outputs)
+
+    @property
     def output_shapes(self) -> Any:
-        """The shapes of the result, in its structure; an unknown one for None."""
+        """The shapes of the result's tensors, in its structure; an unknown one for None."""
         from graven import nest
         from graven._tensor_shape import TensorShape
 
         def shape_of(output: Any) -> Any:
             return TensorShape(None) if output is None else output.shape
 
-        return nest.map_structure(shape_of, self.structured_outputs)
+        return nest.map_structure(shape_of, self._tensors_of_outputs)
 
     @property
     def output_dtypes(self) -> Any:
-        """The dtypes of the result, in its structure; None for None."""
+        """The dtypes of the result's tensors, in its structure; None for None."""
         from graven import nest
 
-        return nest.map_structure(lambda t: None if t is None else t.dtype, self.structured_outputs)
+        return nest.map_structure(
+            lambda t: None if t is None else t.dtype, self._tensors_of_outputs
+        )
 
     def pretty_printed_signature(self, verbose: bool | str = True) -> str:
         """Returns the parameters, the result and the captures as text.
@@ -391,7 +424,7 @@ class ConcreteFunction:
         return f"ConcreteFunction {self.pretty_printed_signature()}"
 
     def __repr__(self) -> str:
-        return f"<ConcreteFunction {self.function_type!r} at 0x{id(self):X}>"
+        return f"<ConcreteFunction {self.function_type} at 0x{id(self):X}>"
 
 
 class UnknownArgument:

@@ -75,18 +75,17 @@ class IndexedSlicesSpec(TypeSpec):
             specs.append(_engine.TensorSpec([rank], self._dense_shape_dtype))
         return specs
 
-    def _to_components(self, value: IndexedSlices) -> list[Any]:
+    def _to_components(self, value: IndexedSlices) -> tuple[Any, ...]:
         dense = [] if self._dense_shape_dtype is None else [value.dense_shape]
-        return [value.values, value.indices, *dense]
+        return (value.values, value.indices, *dense)
 
     def _from_components(self, components: list[Any]) -> IndexedSlices:
         return IndexedSlices(*components)
 
     def __repr__(self) -> str:
         return (
-            f"IndexedSlicesSpec(shape={self._shape}, dtype={self._dtype!r}, "
-            f"indices_dtype={self._indices_dtype!r}, "
-            f"dense_shape_dtype={self._dense_shape_dtype!r}, indices_shape={self._indices_shape})"
+            f"IndexedSlicesSpec({self._shape!r}, {self._dtype!r}, {self._indices_dtype!r}, "
+            f"{self._dense_shape_dtype!r}, {self._indices_shape!r})"
         )
 
 

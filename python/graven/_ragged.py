@@ -106,7 +106,7 @@ class RaggedTensorSpec(TypeSpec):
 
     def __repr__(self) -> str:
         return (
-            f"RaggedTensorSpec({self._shape}, {self._dtype!r}, {self._ragged_rank}, "
+            f"RaggedTensorSpec({self._shape!r}, {self._dtype!r}, {self._ragged_rank}, "
             f"{self._row_splits_dtype!r})"
         )
 
@@ -590,7 +590,7 @@ class RaggedTensor(CompositeTensor):
 
     def __repr__(self) -> str:
         if isinstance(self._row_splits, _engine.SymbolicTensor):
-            return f"tf.RaggedTensor(values={self._values!r}, row_splits={self._row_splits!r})"
+            return f"tf.RaggedTensor(values={self._values}, row_splits={self._row_splits})"
         return f"<tf.RaggedTensor {_text(self._array())}>"
 
 

@@ -8,6 +8,7 @@ import collections
 import copy
 import functools
 import os
+import re
 import types
 from collections.abc import Callable
 from typing import Any
@@ -566,6 +567,66 @@ def a_size_of_minus_one_is_an_error_of_the_run(tf: Any) -> Any:
             unused(draw),
         ]
         for draw in DRAWS
+    ]
+
+
+# --- What concrete functions tell
+
+
+def _concrete_functions(tf: Any) -> list[Any]:
+    spec, v = tf.TensorSpec, tf.Variable([1.0, 2.0])
+    wide = tf.function(lambda x, k=3, *a, flag=True, **kw: (x, {"x": x + 1.0}))
+    given = tf.function(
+        lambda a, b: v[0] + a, input_signature=[spec([None], name="q"), {"k": spec([])}]
+    )
+    composites = {
+        "sparse": tf.SparseTensorSpec([3]),
+        "ragged": tf.RaggedTensorSpec([2, None]),
+        "rows": tf.IndexedSlicesSpec([None, 2], dense_shape_dtype=tf.int32),
+    }
+    return [
+        wide.get_concrete_function(spec([])),
+        wide.get_concrete_function(spec(None, tf.int32, name="first"), 4, spec([2]), b=spec([])),
+        given.get_concrete_function(),
+        tf.function(lambda x: None).get_concrete_function(spec([], tf.string)),
+        tf.function(lambda: [tf.constant(1), None]).get_concrete_function(),
+        tf.function(lambda d: d).get_concrete_function(composites),
+        tf.function(lambda x: x[::-1]).get_concrete_function([spec([]), spec([1])]),
+    ]
+
+
+def _told(concrete: Any) -> list[Any]:
+    type_ = concrete.function_type
+    texts = [
+        str(type_), repr(type_), concrete.pretty_printed_signature(), str(concrete),
+        concrete.pretty_printed_signature(verbose=False), repr(concrete).partition(" at 0x")[0],
+        str(concrete.structured_input_signature), str(concrete.output_shapes),
+        str(concrete.output_dtypes), str([repr(p) for p in type_.parameters.values()]),
+        str([str(p) for p in type_.parameters.values()]),
+    ]  # fmt: skip
+    # Keys of captures are numbers of objects.
+    return [re.sub(r"\b\d{9,}\b", "KEY", text) for text in texts]
+
+
+@program
+def concrete_functions_tell_their_types(tf: Any) -> Any:
+    return [_told(concrete) for concrete in _concrete_functions(tf)]
+
+
+@program
+def functions_tell_their_types(tf: Any) -> Any:
+    f = tf.function(lambda x, k=3, *a, flag=True, **kw: x)
+    g = tf.function(lambda x, y=2: x, input_signature=[tf.TensorSpec([None])])
+    return [[str(h.function_type), repr(h.function_type)] for h in (f, g)]
+
+
+@program
+def specs_of_composites_print_their_shapes(tf: Any) -> Any:
+    return [
+        repr(tf.IndexedSlicesSpec([None, 2])),
+        repr(tf.SparseTensorSpec([2])),
+        repr(tf.RaggedTensorSpec([2, None])),
+        str(tf.function(lambda r: str(r)).python_function(tf.ragged.constant([[1], [2, 3]]))),
     ]
 
 
