@@ -6,6 +6,7 @@
 #include "graven/base/heap_bytes.h"
 #include "graven/base/strings.h"
 #include "graven/function/advice.h"
+#include "graven/function/class_name.h"
 #include "graven/function/function.h"
 #include "graven/function/type_text.h"
 
@@ -33,6 +34,17 @@ bool differ_in_sizes(const TraceType& a, const TraceType& b) {
   return x.has_rank() && y.has_rank() && x.rank() == y.rank();
 }
 
+// As far as the objects know it: HasDifference.
+std::optional<std::string> difference_of_objects(const TraceType& now, const TraceType& before) {
+  if (now.kind() != TraceType::Kind::kObject || before.kind() != TraceType::Kind::kObject) {
+    return std::nullopt;
+  }
+  const Opaque& object = *static_cast<const ObjectType&>(now).object();
+  const auto* known = dynamic_cast<const HasDifference*>(&object);
+  return known ? known->difference_from(*static_cast<const ObjectType&>(before).object())
+               : std::nullopt;
+}
+
 // The leaves of a type that differ from another's.
 struct Differences {
   int number = 0;
@@ -40,8 +52,8 @@ struct Differences {
   // The first of those that surely differ.
   std::string path;
   const TraceType *now = nullptr, *before = nullptr;
-  // The first object that only code of the program could compare.
-  std::string uncertain;
+  // The first object that only code of the program could compare, and how it differs, if known.
+  std::string uncertain, how;
   const TraceType *object_now = nullptr, *object_before = nullptr;
 
   void add(const ArgumentPath& at, const TraceType& a, const TraceType& b) {
@@ -56,8 +68,10 @@ struct Differences {
     if (&a == &b) return;
     if (a.kind() != b.kind()) return add(at, a, b);
     if (is_uncertain(a) || is_uncertain(b)) {
-      if (!uncertain.empty()) return;
+      const std::optional<std::string> difference = difference_of_objects(a, b);
+      if (!uncertain.empty() || (difference && difference->empty())) return;
       uncertain = at.text();
+      how = difference.value_or("");
       object_now = &a;
       object_before = &b;
       return;
@@ -135,12 +149,13 @@ Miss explain_miss(const FunctionType& type, std::span<const Ref<Entry>> entries,
     return miss;
   }
   if (!nearest->uncertain.empty()) {
-    miss.cause = Miss::Cause::kObject;
+    const bool is_known = !nearest->how.empty();
+    miss.cause = is_known ? Miss::Cause::kOther : Miss::Cause::kObject;
     miss.path = nearest->uncertain;
-    miss.text = str_cat(miss.path, ": another object");
+    miss.text = str_cat(miss.path, ": ", is_known ? nearest->how : "another object");
     miss.now = type_text(*nearest->object_now);
     miss.before = type_text(*nearest->object_before);
-    miss.advice = advice_for_objects(language);
+    miss.advice = is_known ? advice_for_watched(language) : advice_for_objects(language);
     return miss;
   }
   if (entry->has_open_sizes()) {

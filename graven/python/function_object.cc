@@ -15,6 +15,7 @@
 #include "graven/python/convert.h"
 #include "graven/python/entry_object.h"
 #include "graven/python/errors.h"
+#include "graven/python/function_opaque.h"
 #include "graven/python/key.h"
 #include "graven/python/opaque.h"
 #include "graven/python/pure_arguments.h"
@@ -154,14 +155,18 @@ bool write_row(const Signature& signature, const Arguments& bound, KeyBuilder& k
   for (size_t i = 0; i < signature.parameters.size(); ++i) {
     if (static_cast<int>(i) == signature.var_positional) {
       key.begin(engine::KeyTag::kArguments, bound.extra.size());
+      key.set_variadic(true);
       for (PyObject* extra : bound.extra) {
         if (!key.add(extra)) return false;
       }
+      key.set_variadic(false);
     } else if (static_cast<int>(i) == signature.var_keyword) {
       key.begin(engine::KeyTag::kKeywords, bound.keywords.size());
+      key.set_variadic(true);
       for (const auto& keyword : bound.keywords) {
         if (!key.add_text(keyword.name) || !key.add(keyword.value)) return false;
       }
+      key.set_variadic(false);
     } else if (PyObject* value = bound.values[i]) {
       if (!key.add(value)) return false;
     } else if (!key.add_spec(*signature.parameters[i].constraint)) {
@@ -243,13 +248,98 @@ struct Described {
   std::vector<Value> values;
 };
 
+// The functions among the arguments by the names of their parameters; empty if memory is gone.
+Object functions_by_name(FunctionObject* self, const Arguments& bound) {
+  Object found = Object::take(PyDict_New());
+  for (size_t i = 0; found && i < bound.values.size(); ++i) {
+    PyObject* value = bound.values[i];
+    if (!value || !FunctionWords::takes(Py_TYPE(value))) continue;
+    if (PyDict_SetItem(found.get(), self->signature->parameters[i].name.get(), value) < 0)
+      return {};
+  }
+  return found;
+}
+
+// From now on the functions among the arguments are known by identity.
+void refuse_functions(FunctionObject* self, const Arguments& bound, const std::string& why) {
+  for (PyObject* value : bound.values) {
+    if (value && FunctionWords::takes(Py_TYPE(value))) self->equal->refuse(value, why);
+  }
+}
+
+// The row of a call. False if words cannot describe the arguments.
+bool write_new_row(FunctionObject* self, const Arguments& bound, bool allow_specs,
+                   const EqualFunctions* equal, Described& call) {
+  call.key = std::make_unique<KeyBuilder>(self->function->options().literals_equal_as_numbers,
+                                          allow_specs, equal, /*is_for_trace=*/true);
+  return write_row(*self->signature, bound, *call.key);
+}
+
+// The same; functions are in it by code and captures if it is proven that they may be.
+bool write_row_for_trace(FunctionObject* self, const Arguments& bound, bool allow_specs,
+                         Described& call) {
+  EqualFunctions* equal = self->equal.get();
+  bool is_written = write_new_row(self, bound, allow_specs, equal, call);
+  if (call.key->functions().empty()) return is_written;
+  std::string why = call.key->why_not_equal();
+  if (!is_written) why = "another argument is an object";
+  if (is_written && call.key->may_be_equal()) {
+    if (equal->may_be_traced(call.key->structure())) return true;
+    const Object functions = functions_by_name(self, bound);
+    std::optional<std::string> none = "memory is gone";
+    if (functions) {
+      none = equal->prove(reinterpret_cast<PyObject*>(self), functions.get(), call.key->structure(),
+                          call.key->objects());
+    }
+    PyErr_Clear();
+    why = none.value_or("what it reads has changed while its code was read");
+    if (!none) {
+      is_written = write_new_row(self, bound, allow_specs, equal, call);
+      if (is_written && call.key->may_be_equal() && !call.key->functions().empty() &&
+          equal->may_be_traced(call.key->structure())) {
+        return true;
+      }
+    }
+  }
+  refuse_functions(self, bound, why);
+  return write_new_row(self, bound, allow_specs, nullptr, call);
+}
+
+// Lets the functions among the values be compared as they are in the row.
+Status compare_functions(const FunctionObject* self, Described& call) {
+  if (!self->equal) return {};
+  const auto added = call.key->functions();
+  auto set = [&](size_t value, Ref<engine::Opaque> object) {
+    call.values[value].object = std::move(object);
+  };
+  size_t next = 0;
+  for (size_t i = 0; i < call.values.size(); ++i) {
+    if (call.values[i].kind != Value::Kind::kObject) continue;
+    const Object object = object_of(*call.values[i].object);
+    PyObject* function = object.get();
+    if (!function || !FunctionWords::takes(Py_TYPE(function))) continue;
+    if (call.row.is_known && next < added.size() && added[next].object == function) {
+      const auto words =
+          call.row.words.subspan(added[next].begin, added[next].end - added[next].begin);
+      ++next;
+      const auto structure = call.key->structure();
+      ASSIGN_OR_RETURN(auto opaque, EqualFunctionOpaque::create(
+                                        function, {words.begin(), words.end()},
+                                        {structure.begin(), structure.end()}, call.row.guards));
+      set(i, opaque);
+    } else if (const std::string* why = self->equal->why_refused(function)) {
+      ASSIGN_OR_RETURN(auto opaque, RefusedFunctionOpaque::create(function, *why));
+      set(i, opaque);
+    }
+  }
+  return {};
+}
+
 // Makes values and types of the arguments. An exception of Python's may be pending when it fails.
 Result<Described> describe(FunctionObject* self, const Arguments& bound, bool allow_specs) {
   const Signature& signature = *self->signature;
   Described call;
-  call.key = std::make_unique<KeyBuilder>(self->function->options().literals_equal_as_numbers,
-                                          allow_specs);
-  if (write_row(signature, bound, *call.key)) {
+  if (write_row_for_trace(self, bound, allow_specs, call)) {
     call.row = engine::CallRow::of(call.key->key());
     call.row.is_known = call.key->may_be_remembered();
     // Before user code runs, which may drop the last reference to a container's item.
@@ -299,7 +389,70 @@ Result<Described> describe(FunctionObject* self, const Arguments& bound, bool al
       RETURN_IF_ERROR(add(name, kind, parameter.constraint, bound.values[i]));
     }
   }
+  RETURN_IF_ERROR(compare_functions(self, call));
   return call;
+}
+
+// After a trace for functions that are known by their code: true if it is what the row says. It is
+// not if another thread has changed what they have captured, or if it reads what is not watched.
+bool is_for_equal_functions(FunctionObject* self, const Arguments& bound, const Described& call,
+                            std::span<const uint64_t> words) {
+  std::string why = take_refusal_for_equals();
+  if (why.empty()) {
+    Described again;
+    const bool is_written =
+        write_new_row(self, bound, /*allow_specs=*/true, self->equal.get(), again);
+    if (is_written && again.key->may_be_equal() &&
+        std::ranges::equal(again.key->key().row(), words) &&
+        self->equal->may_be_traced(call.key->structure())) {
+      return true;
+    }
+    why = "what it reads has changed while it was traced";
+  }
+  for (const KeyBuilder::AddedFunction& each : call.key->functions()) {
+    self->equal->refuse(each.object, why);
+  }
+  return false;
+}
+
+// After the trace for a function failed: the one that the function has run before with arguments of
+// these types, if it is there. TensorFlow would run it: the function is the same, and only what it
+// has captured or reads is not. Null for fresh functions, and if the error is not of the code.
+Ref<Entry> trace_before(FunctionObject* self, const Described& call, const Status& error) {
+  PyObject* function = call.key->functions().front().object;
+  const int64_t number = self->equal->last_trace_of(function);
+  if (number == 0) return nullptr;
+  raise(error);
+  const bool is_ordinary = PyErr_ExceptionMatches(PyExc_Exception);
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  const bool is_of_lock = type && is_trace_lock_error(type);
+  for (PyObject* each : {type, value, traceback}) drop(each);
+  if (!is_ordinary || is_of_lock) return nullptr;
+  for (const Ref<Entry>& entry : self->function->entries()) {
+    const auto& parameters = entry->type().parameters;
+    if (entry->number() != number || parameters.size() != call.values.size()) continue;
+    engine::TypingContext context{/*equal_as_numbers=*/false, {}};
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      const Value& value = call.values[i];
+      if (value.kind == Value::Kind::kObject) continue;  // a function
+      auto now = engine::type_of(value, context);
+      if (!now.ok() || !(*now)->is_subtype_of(*parameters[i].type)) return nullptr;
+    }
+    const std::string text = engine::str_cat(
+        "What a function among the arguments of ", self->function->shown_name(),
+        " has captured or reads has changed. The trace that this asks for failed (",
+        error.message().substr(0, 300),
+        "), so calls with this function go on with the trace of the old value, as TensorFlow's "
+        "would. See docs/cache.md");
+    Object module = Object::take(run_python<PyImport_ImportModule>("graven._logging"));
+    Object told = module ? Object::take(run_python<PyObject_CallMethod>(
+                               module.get(), "warn_once", "ss", text.c_str(), text.c_str()))
+                         : Object();
+    PyErr_Clear();
+    return entry;
+  }
+  return nullptr;
 }
 
 bool has_foreign_part(const Value& value) {
@@ -330,14 +483,33 @@ Status check_fed(const Entry& entry, std::span<const Tensor> tensors) {
   return {};
 }
 
+// Notes which trace functions have run that are in the row by their code.
+void note_use(FunctionObject* self, const KeyBuilder& key, const Entry& entry) {
+  for (const KeyBuilder::AddedFunction& each : key.functions()) {
+    self->equal->note_use(each.object, entry.number());
+  }
+}
+
 // Makes values and types of the arguments, and finds or traces the entry. An exception of Python's
 // may be pending when it fails with it.
 Result<Resolved> resolve(FunctionObject* self, const Arguments& bound, Purpose purpose) {
   const bool allow_specs = purpose != Purpose::kCall;
   Resolved resolved;
   const TypeComparisons comparisons;
+  if (self->equal && purpose != Purpose::kCall) {
+    refuse_functions(self, bound, "one of its code was given to get_concrete_function");
+  }
   ASSIGN_OR_RETURN(Described call, describe(self, bound, allow_specs));
   const std::vector<Value>& values = call.values;
+  const bool has_equal = self->equal && !call.key->functions().empty();
+  std::vector<uint64_t> words;
+  Ref<engine::LifeGuard> guard;
+  if (has_equal) {
+    take_refusal_for_equals();  // of a trace that failed
+    words.assign(call.row.words.begin(), call.row.words.end());
+    guard = engine::make_ref<engine::LifeGuard>(self->function->life_listener());
+    call.row.guards.push_back(guard);
+  }
   {
     ReleaseGil release;
     if (purpose == Purpose::kInitialization) {
@@ -346,10 +518,24 @@ Result<Resolved> resolve(FunctionObject* self, const Arguments& bound, Purpose p
     }
     auto engine_purpose = purpose == Purpose::kCall ? engine::Function::Purpose::kCall
                                                     : engine::Function::Purpose::kLookUp;
-    ASSIGN_OR_RETURN(auto found, self->function->resolve(call.type, values, engine_purpose,
-                                                         std::move(call.row)));
-    resolved.entry = std::move(found.entry);
-    resolved.has_traced = found.has_traced;
+    auto found = self->function->resolve(call.type, values, engine_purpose, std::move(call.row));
+    if (!found.ok() && has_equal) {
+      HoldGil gil;
+      if (Ref<Entry> before = trace_before(self, call, found.status())) {
+        found = engine::Function::Resolved{std::move(before), false};
+      }
+    }
+    RETURN_IF_ERROR(found.status());
+    resolved.entry = std::move(found->entry);
+    resolved.has_traced = found->has_traced;
+  }
+  if (has_equal) note_use(self, *call.key, *resolved.entry);
+  if (has_equal && resolved.has_traced) {
+    if (!is_for_equal_functions(self, bound, call, words)) {
+      ReleaseGil release;
+      self->function->drop(*resolved.entry);
+    }
+    self->equal->add_trace(call.key->functions().front().object, std::move(guard));
   }
   RETURN_IF_ERROR(TypeComparisons::take());
   bool has_specs =
@@ -403,11 +589,17 @@ __attribute__((noinline)) bool call_found(PyObject* object, PyObject* const* arg
     result = call_unbound(bound, object, args, nargs, keyword_names);
     return true;
   }
-  KeyBuilder key(self->function->options().literals_equal_as_numbers);
+  KeyBuilder key(self->function->options().literals_equal_as_numbers, /*has_specs=*/false,
+                 self->equal.get());
   if (!write_row(*self->signature, arguments, key)) return false;
+  if (!key.functions().empty() &&
+      !(key.may_be_equal() && self->equal->are_proven(key.structure()))) {
+    return false;
+  }
   engine::EntryInUse entry = self->function->find(key.key().row());
   if (!entry) return false;
   ++*self->hits;
+  note_use(self, key, *entry);
   result = run(self, *entry, key.key().tensors());
   return true;
 }
@@ -506,6 +698,7 @@ PyObject* make(PyTypeObject* type, PyObject*, PyObject*) {
   new (&self->function) Ref<engine::Function>();
   new (&self->signature) std::unique_ptr<Signature>();
   new (&self->bindings) std::unique_ptr<Bindings>();
+  new (&self->equal) std::unique_ptr<EqualFunctions>();
   new (&self->hits) std::shared_ptr<int64_t>(std::make_shared<int64_t>(0));
   self->vectorcall = call;
   self->kept = PyList_New(0);
@@ -549,6 +742,7 @@ void dealloc(PyObject* object) {
   self->function.~Ref<engine::Function>();
   self->signature.~unique_ptr<Signature>();
   self->bindings.~unique_ptr<Bindings>();
+  self->equal.~unique_ptr<EqualFunctions>();
   self->hits.~shared_ptr<int64_t>();
   PyTypeObject* type = Py_TYPE(object);
   type->tp_free(object);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graven/function/function.h"
+#include "graven/python/equal_functions.h"
 #include "graven/python/object.h"
 #include "graven/python/watch.h"
 
@@ -55,6 +56,8 @@ struct FunctionObject {
   PyObject* kept;
   bool is_pure;  // arguments become tensors before anything else
   Stale stale;   // what it does about watched values that change
+  // Null if functions are arguments by identity, whatever they do, as in TensorFlow.
+  std::unique_ptr<EqualFunctions> equal;
   PyObject* dict;
   PyObject* weak_references;
 };

@@ -107,6 +107,10 @@ int init_function(PyObject* object, PyObject* args, PyObject* keywords) {
   if (reduce_retracing != Py_None) options.reduce_retracing = reduce_retracing == Py_True;
   options.literals_equal_as_numbers = as_numbers;
   options.automatic_control_dependencies = control_dependencies;
+  // A trace that holds for other functions watches all that it reads.
+  if (self->stale == Stale::kRetrace && !as_numbers && !is_pure && !self->instance) {
+    self->equal = std::make_unique<EqualFunctions>();
+  }
   if (max_traces > 0) options.budget.max_traces = max_traces;
   if (max_bytes > 0) options.budget.max_bytes = max_bytes;
   self->function =

@@ -4,7 +4,9 @@
 #include <optional>
 #include <unordered_map>
 
+#include "graven/base/strings.h"
 #include "graven/ir/call_sizes.h"
+#include "graven/ir/frame.h"
 #include "graven/python/container.h"
 #include "graven/python/convert.h"
 #include "graven/python/numpy.h"
@@ -30,6 +32,12 @@ enum class Category : uint8_t { kLongWay, kObject, kArray, kNamedTuple, kAttrs, 
 std::unordered_map<PyTypeObject*, Category>& categories() {
   static auto* map = new std::unordered_map<PyTypeObject*, Category>();
   return *map;
+}
+
+// True for a tf.Variable itself.
+bool has_no_subclass(PyObject* variable) {
+  static constinit Imported type("graven._variable", "Variable");
+  return reinterpret_cast<PyObject*>(Py_TYPE(variable)) == type.get();
 }
 
 PyObject* forget_class(PyObject* address, PyObject* reference) {
@@ -137,6 +145,7 @@ bool KeyBuilder::add_spec(const engine::TraceType& type) {
 }
 
 void KeyBuilder::add_variable(PyObject* object) {
+  if (equal_ && !has_no_subclass(object)) note_other("a variable of a class of its own");
   VariableObject* variable = variable_of(object);
   const engine::Variable* resource = variable->variable();
   key_.add_variable(variable->handle, resource, resource->dtype(), resource->shape(),
@@ -152,6 +161,22 @@ bool KeyBuilder::add_text(PyObject* text) {
   }
   key_.add_text({utf8, static_cast<size_t>(size)});
   return true;
+}
+
+void KeyBuilder::note_other(const char* what) {
+  if (!equal_ || has_others_) return;
+  has_others_ = true;
+  if (is_for_trace_) why_not_equal_ = engine::str_cat("another argument is ", what);
+}
+
+__attribute__((noinline)) void KeyBuilder::add_function(PyObject* function) {
+  const size_t begin = key_.row().size();
+  FunctionWords words(key_, structure_, is_for_trace_ ? &objects_ : nullptr);
+  if (!words.add(function)) {
+    has_others_ = true;
+    why_not_equal_ = words.why();
+  }
+  functions_.push_back({function, begin, key_.row().size()});
 }
 
 void KeyBuilder::add_address(PyObject* object) {
@@ -225,10 +250,17 @@ bool KeyBuilder::add_attrs(PyObject* object) {
 }
 
 bool KeyBuilder::add_other(PyObject* object) {
+  if (equal_ && FunctionWords::takes(Py_TYPE(object)) && depth_ == 1 && !is_variadic_ &&
+      !equal_->is_refused(object) && !engine::Frame::inside_function()) {
+    add_function(object);
+    return true;
+  }
   if (has_specs_) {
     if (engine::TraceTypeRef type = trace_type_of_object(object)) return add_spec(*type);
   }
-  switch (category_of(object, has_run_user_code_)) {
+  const Category category = category_of(object, has_run_user_code_);
+  if (category != Category::kArray) note_other("an object, or has functions in it");
+  switch (category) {
     case Category::kObject:
       add_address(object);
       return true;

@@ -4,6 +4,8 @@
 #include "graven/base/inline_vector.h"
 #include "graven/function/key.h"
 #include "graven/function/trace_type.h"
+#include "graven/python/equal_functions.h"
+#include "graven/python/function_words.h"
 #include "graven/python/object.h"
 
 namespace graven::python {
@@ -16,9 +18,11 @@ namespace graven::python {
 class KeyBuilder {
  public:
   // equal_as_numbers: 1, 1.0 and True are one literal (TensorFlow's profile). has_specs: a
-  // tf.TensorSpec stands for a tensor.
-  explicit KeyBuilder(bool equal_as_numbers, bool has_specs = false)
-      : key_(equal_as_numbers), has_specs_(has_specs) {}
+  // tf.TensorSpec stands for a tensor. equal: what is known of functions as arguments; null: they
+  // are known by identity. is_for_trace: objects() is asked for.
+  explicit KeyBuilder(bool equal_as_numbers, bool has_specs = false,
+                      const EqualFunctions* equal = nullptr, bool is_for_trace = false)
+      : key_(equal_as_numbers), has_specs_(has_specs), is_for_trace_(is_for_trace), equal_(equal) {}
 
   // False if words cannot describe the argument; then the row is of no use.
   bool add(PyObject* argument);
@@ -32,6 +36,24 @@ class KeyBuilder {
   // False if users' code has run, which may have changed objects that were read before: the row is
   // right for the tensors here, but perhaps not for the arguments when they are read again.
   bool may_be_remembered() const { return !has_run_user_code_; }
+
+  // What follows are items of *args and **kwargs, until it is said that they end.
+  void set_variadic(bool is_variadic) { is_variadic_ = is_variadic; }
+
+  // A function that is in the row by its code and captures, borrowed, and the words of it.
+  struct AddedFunction {
+    PyObject* object;
+    size_t begin, end;
+  };
+  // If there are such, the row is of use only if may_be_equal() is true, and the functions of this
+  // structure are proven.
+  std::span<const AddedFunction> functions() const {
+    return {functions_.data(), functions_.size()};
+  }
+  std::span<const uint64_t> structure() const { return {structure_.data(), structure_.size()}; }
+  // False if a function, or an argument beside one, is not of a kind that a proof is for.
+  bool may_be_equal() const { return !has_others_ && !has_run_user_code_; }
+  const std::string& why_not_equal() const { return why_not_equal_; }
 
   const engine::KeyWriter& key() const { return key_; }
   // The objects whose addresses are in the row, in order.
@@ -47,9 +69,16 @@ class KeyBuilder {
   bool add_dict(PyObject* dict);
   bool add_attrs(PyObject* object);
   bool add_other(PyObject* object);
+  void add_function(PyObject* function);
+  void note_other(const char* what);
 
   engine::KeyWriter key_;
-  const bool has_specs_;
+  const bool has_specs_, is_for_trace_;
+  const EqualFunctions* const equal_;
+  bool is_variadic_ = false, has_others_ = false;
+  engine::InlineVector<AddedFunction, 4> functions_;
+  FunctionWords::Structure structure_;
+  std::string why_not_equal_;
   int depth_ = 0;  // of containers in containers
   bool has_run_user_code_ = false;
   engine::InlineVector<Object, 4> objects_;

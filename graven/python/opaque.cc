@@ -121,13 +121,18 @@ bool WeakOpaque::is_alive() const {
   return static_cast<bool>(get());
 }
 
-engine::Result<Ref<WeakOpaque>> WeakOpaque::create(PyObject* object) {
+engine::Result<WeakOpaque::Parts> WeakOpaque::parts_of(PyObject* object) {
   Py_hash_t hash = run_python<PyObject_Hash>(object);
   if (hash == -1) return pending_exception();
-  PyObject* reference = PyWeakref_NewRef(object, nullptr);
+  Object reference = Object::take(PyWeakref_NewRef(object, nullptr));
   if (!reference) return pending_exception();
   std::string repr = engine::str_cat("WeakRef[", python_repr(object), "]");
-  return Ref<WeakOpaque>(new WeakOpaque(reference, static_cast<uint64_t>(hash), std::move(repr)));
+  return Parts{std::move(reference), static_cast<uint64_t>(hash), std::move(repr)};
+}
+
+engine::Result<Ref<WeakOpaque>> WeakOpaque::create(PyObject* object) {
+  ASSIGN_OR_RETURN(Parts parts, parts_of(object));
+  return Ref<WeakOpaque>(new WeakOpaque(std::move(parts)));
 }
 
 WeakOpaque::~WeakOpaque() {

@@ -30,7 +30,7 @@ class StrongOpaque final : public engine::Opaque, public engine::HasClassName {
 };
 
 // The same, weakly held.
-class WeakOpaque final : public engine::Opaque, public engine::HasClassName {
+class WeakOpaque : public engine::Opaque, public engine::HasClassName {
  public:
   // Fails for objects that cannot be weakly referenced.
   static engine::Result<engine::Ref<WeakOpaque>> create(PyObject* object);
@@ -44,9 +44,17 @@ class WeakOpaque final : public engine::Opaque, public engine::HasClassName {
   std::string class_name() const override;
   bool is_alive() const override;
 
+ protected:
+  struct Parts {
+    Object reference;
+    uint64_t hash;
+    std::string repr;
+  };
+  static engine::Result<Parts> parts_of(PyObject* object);
+  explicit WeakOpaque(Parts parts)
+      : reference_(parts.reference.release()), hash_(parts.hash), repr_(std::move(parts.repr)) {}
+
  private:
-  WeakOpaque(PyObject* reference, uint64_t hash, std::string repr)
-      : reference_(reference), hash_(hash), repr_(std::move(repr)) {}
   PyObject* reference_;
   uint64_t hash_;
   std::string repr_;  // an object that is gone still has a place in messages

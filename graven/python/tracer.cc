@@ -2,6 +2,7 @@
 
 #include "graven/ir/frame.h"
 #include "graven/python/errors.h"
+#include "graven/python/function_opaque.h"
 #include "graven/python/location.h"
 #include "graven/python/slot.h"
 #include "graven/python/tensor_object.h"
@@ -114,6 +115,13 @@ Result<Value> PythonTracer::trace(const engine::FunctionType& type,
   const TypeComparisons comparisons;  // of the body's own
   TracingFunction tracing(owner_);
   WatchScope watching;
+  if (const auto equal = equal_functions_of(type); !equal.empty()) {
+    std::vector<Object> functions;
+    for (const auto& each : equal) functions.push_back(each->get());
+    watching.set_equal_functions(std::move(functions),
+                                 owner_->equal->watched(equal.front()->structure()));
+    if (!watching.watched()) refuse_trace_for_equals("what it reads has changed");
+  }
   for (const engine::Parameter& parameter : type.parameters) {
     if (!keep_objects_of(*parameter.type)) return pending_exception();
   }

@@ -17,6 +17,7 @@
 #include "graven/function/trace_lock.h"
 #include "graven/ir/frame.h"
 #include "graven/python/bind.h"
+#include "graven/python/equal_functions.h"
 #include "graven/python/errors.h"
 #include "graven/python/retracing.h"
 
@@ -382,7 +383,7 @@ void PythonWatches::adopt(engine::Watches& fresh, Retracing* noted) {
       const WatchedName* was = before.find(kind, owner, name);
       if (!was) return {};
       WatchedPlace::Past past{was->is_left_out, was->num_changes + was->has_changed};
-      if (!was->has_changed || past.is_left_out) return past;
+      if (!was->has_changed || past.is_left_out || keeps_watching_) return past;
       const bool is_of_trace =
           now != was->found.get() || std::ranges::any_of(containers, [&](const Object& container) {
             return before.has_changed(container.get());
@@ -425,7 +426,7 @@ bool PythonWatches::revert(const engine::Status& error, Retracing* noted) {
     bool is_ordinary = false;
     const std::string text = text_of_exception(error, is_ordinary);
     static_cast<const PythonRetracing*>(noted)->put_back();
-    if (!is_ordinary) return false;
+    if (!is_ordinary || keeps_watching_) return false;
     is_of_cost_ = false;
     report_ = engine::str_cat(change(), ". The trace that this asks for failed (", text,
                               "), so calls go on with the trace of the old value, as TensorFlow's "
@@ -524,7 +525,9 @@ Ref<PythonWatches> WatchScope::finish(Stale stale) {
   list->inner = std::move(inner_);
   for (auto& watches : foreign_) list->foreign.push_back({std::move(watches), ""});
   if (list->places.empty() && list->inner.empty() && list->foreign.empty()) return nullptr;
-  return PythonWatches::create(list_.get(), stale);
+  Ref<PythonWatches> watches = PythonWatches::create(list_.get(), stale);
+  if (watches && !equal_functions_.empty()) watches->keep_watching();
+  return watches;
 }
 
 bool note_watches(const engine::Entry& entry, const std::string& name) {
@@ -568,6 +571,25 @@ void bind_watches(nb::module_& m) {
         }
       },
       "An error if the trace lock refuses the trace that begins, for what it will read.");
+  m.def(
+      "equal_functions",
+      [] {
+        if (!t_scope || t_scope->equal_functions().empty()) return nb::object(nb::none());
+        nb::list functions;
+        for (const Object& each : t_scope->equal_functions())
+          functions.append(nb::handle(each.get()));
+        PyObject* watched = t_scope->watched().get();
+        return nb::object(nb::make_tuple(
+            functions, watched ? nb::object(nb::borrow(watched)) : nb::object(nb::list())));
+      },
+      "The functions that find the trace that ends by their code and captures, and what it must "
+      "watch for that, as a list of (kind, owner, name); None if there are none.");
+  m.def(
+      "refuse_equal_functions",
+      [](const std::string& why) {
+        if (t_scope && !t_scope->equal_functions().empty()) refuse_trace_for_equals(why);
+      },
+      "Says that the trace that goes on is for its functions alone, and why.");
   m.def("is_retracing", [] { return PythonRetracing::current() != nullptr; });
   m.def(
       "note_changed",

@@ -45,6 +45,10 @@ class PythonWatches final : public engine::Watches, public engine::HasWatchedVal
   std::vector<std::pair<std::string, std::string>> plain_values(bool now) const override;
 
   HeldObject& held() { return held_; }
+  // Of a trace that serves equal functions: it goes on watching what a Function would give up, and
+  // does not serve after a trace of a new value has failed, as nobody expects a fresh function to
+  // find a trace of an old value.
+  void keep_watching() { keeps_watching_ = true; }
   // Whether any value has changed, whatever is done about it.
   bool are_unchanged();
   // False with an exception set if a call may not run the trace: something has changed, and
@@ -65,9 +69,10 @@ class PythonWatches final : public engine::Watches, public engine::HasWatchedVal
 
   HeldObject held_;  // a tuple of lists: the trace is right as long as one of them holds
   const Stale stale_;
-  std::string told_;         // the last warning
-  bool has_told_ = false;    // for a ConcreteFunction
-  std::string report_;       // to be logged at the next call
+  std::string told_;       // the last warning
+  bool has_told_ = false;  // for a ConcreteFunction
+  std::string report_;     // to be logged at the next call
+  bool keeps_watching_ = false;
   bool is_of_cost_ = false;  // the report is about a value that changes again and again
   int num_retraces_ = 0;     // that changes have caused before this trace
   int num_adopted_ = 0;      // retraces of this trace that made an equal graph,
@@ -85,6 +90,15 @@ class WatchScope {
   // The innermost of this thread, or null.
   static WatchScope* current();
 
+  // Functions among the arguments that are known by their code and captures (equal_functions.h),
+  // and what must be watched for that: a list of (kind, owner, name).
+  void set_equal_functions(std::vector<Object> functions, Object watched) {
+    equal_functions_ = std::move(functions);
+    watched_ = std::move(watched);
+  }
+  const std::vector<Object>& equal_functions() const { return equal_functions_; }
+  const Object& watched() const { return watched_; }
+
   // A trace that runs within this one is part of it, with what it watches.
   void add(engine::Watches* inner);
   // The list that Python's side has made of this trace, or null.
@@ -94,7 +108,8 @@ class WatchScope {
 
  private:
   WatchScope* const outer_;
-  Object list_;
+  Object list_, watched_;
+  std::vector<Object> equal_functions_;
   std::vector<engine::Ref<PythonWatches>> inner_;
   std::vector<engine::Ref<engine::Watches>> foreign_;  // of C++
 };

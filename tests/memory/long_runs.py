@@ -74,6 +74,40 @@ def callables(options: Options) -> Step:
     return lambda n: f(X, lambda x: x * 2.0)
 
 
+def captured_numbers(options: Options) -> Step:
+    """Fresh lambdas as arguments, each with another number."""
+    f = function(lambda x, g: work(g(x)), options)
+
+    def scaled(k: float) -> Any:
+        return lambda x: x * k
+
+    return lambda n: f(X, scaled(float(n)))
+
+
+def captured_tensors(options: Options) -> Step:
+    """The same with fresh tensors."""
+    f = function(lambda x, g: work(g(x)), options)
+
+    def scaled(w: Any) -> Any:
+        return lambda x: x * w
+
+    return lambda n: f(X, scaled(tf.constant(float(n))))
+
+
+def fresh_methods(options: Options) -> Step:
+    """Methods of fresh objects."""
+    f = function(lambda x, g: work(g(x)), options)
+
+    class Scaled:
+        def __init__(self, k: float) -> None:
+            self.k = k
+
+        def apply(self, x: Any) -> Any:
+            return x * self.k
+
+    return lambda n: f(X, Scaled(float(n)).apply)
+
+
 def functions(options: Options) -> Step:
     """Functions that are made, called and dropped."""
 
@@ -127,7 +161,20 @@ def hits(options: Options) -> Step:
 
 SCENARIOS: dict[str, Callable[[Options], Step]] = {
     make.__name__: make
-    for make in (shapes, ranks, literals, objects, callables, functions, methods, gradients, hits)
+    for make in (
+        shapes,
+        ranks,
+        literals,
+        objects,
+        callables,
+        captured_numbers,
+        captured_tensors,
+        fresh_methods,
+        functions,
+        methods,
+        gradients,
+        hits,
+    )
 }
 
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from types import FunctionType
 from typing import Any
 
 from graven import _engine, _logging
+from graven._captures._objects import contents
 from graven._captures._plan import Plan
 
 
@@ -55,14 +57,15 @@ class Recorder:
             with _telling():
                 _engine.note_changed(*self._plan().changed())
 
-    def _plan(self) -> Plan:
-        plan = Plan()
+    def _plan(self, equal: frozenset[int] = frozenset()) -> Plan:
+        plan = Plan(equal)
         for i, (function, args, kwargs) in enumerate(self._calls):
             plan.add(function, args, kwargs, is_traced=i == 0)
         return plan
 
     def _finish(self) -> None:
-        plan = self._plan()
+        by_captures = _engine.equal_functions()
+        plan = self._plan(_ids_of(by_captures[0]) if by_captures else frozenset())
         if _engine.is_retracing():
             _engine.note_changed(*plan.changed())
         _report(plan.impure)
@@ -78,6 +81,23 @@ class Recorder:
         watched = plan.watch_list()
         if watched is not None:
             _engine.set_watch_list(watched)
+        if by_captures is None:
+            return
+        for kind, owner, name in by_captures[1]:
+            if not plan.watches(kind, owner, name):
+                _engine.refuse_equal_functions(f"a change of `{name}` would not be noticed")
+
+
+def _ids_of(functions: list[Any], depth: int = 0) -> frozenset[int]:
+    """The ids of Python functions, and of those that they have captured."""
+    found: set[int] = set()
+    for function in functions:
+        if type(function) is not FunctionType or depth > 5:
+            continue
+        found.add(id(function))
+        captured = [contents(cell) for cell in function.__closure__ or ()]
+        found |= _ids_of([*captured, *(function.__defaults__ or ())], depth + 1)
+    return frozenset(found)
 
 
 @contextlib.contextmanager
@@ -85,6 +105,7 @@ def _telling() -> Iterator[None]:
     try:
         yield
     except Exception as error:  # a trace is not to fail for what it could not watch
+        _engine.refuse_equal_functions("what it has read could not be found")
         _logging.warn_once(
             f"What a trace has read could not be found, so changes of it are not noticed: "
             f"{error!r}. Please report this. See docs/captures.md",

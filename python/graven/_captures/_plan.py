@@ -163,6 +163,10 @@ _Where = tuple[_Activation, int]  # and the line
 class Plan:
     """The places and values that a trace has read.
 
+    Args:
+      equal: The ids of functions whose captures and defaults are part of the key that finds the
+        trace, and so are not watched.
+
     Attributes:
       of_gradient: Whether what is added now is read by functions of custom gradients, and comes
         after all others.
@@ -171,8 +175,9 @@ class Plan:
       effects: What the code changes outside of it while it is traced, and where.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, equal: frozenset[int] = frozenset()) -> None:
         self.of_gradient = False
+        self._equal = equal
         self.impure: list[tuple[str, str, str]] = []
         self.effects: list[tuple[str, str]] = []
         self._places: dict[tuple[bool, int, int], tuple[Any, dict[Any, _Spec]]] = {}
@@ -240,6 +245,11 @@ class Plan:
                         names.append((_OBJECT, owner, name))
         return names, containers
 
+    def watches(self, kind: int, owner: Any, name: Any) -> bool:
+        """Whether a name in a dict, of an object or in a cell is watched."""
+        place = self._places.get((False, kind, id(owner)))
+        return place is not None and name in place[1]
+
     def watch_list(self) -> Any:
         """Returns the list for the engine; None if nothing was read."""
         if not self._places:
@@ -270,7 +280,7 @@ class Plan:
             return
         self._done[key] = True
         reads = activation.reads
-        if function.__defaults__ and not is_traced:
+        if function.__defaults__ and not is_traced and id(function) not in self._equal:
             self._place(_FUNCTION, function, "__defaults__", (activation, 0), function).whole = True
         self.effects += [
             _label((activation, line), _text(path)) for path, line in reads.changed.items()
@@ -531,7 +541,8 @@ class Plan:
             value = contents(cell)
             if is_a(value, _engine.Tensor) and not is_a(value, _engine.EagerTensor):
                 return ()  # a variable of a function that ran in the trace
-            spec = self._place(_CELL, cell, name, where, name)
+            if id(activation.function) not in self._equal:
+                spec = self._place(_CELL, cell, name, where, name)
         return ((value, spec),)
 
     def _follow(
