@@ -1,9 +1,11 @@
 #include "graven/python/equal_functions.h"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <utility>
 
+#include "graven/base/hash.h"
 #include "graven/base/strings.h"
 #include "graven/python/errors.h"
 #include "graven/python/function_words.h"
@@ -16,11 +18,35 @@ namespace {
 using engine::LifeGuard;
 using engine::Ref;
 
-constexpr size_t kMaxProofs = 32, kMaxRefused = 64, kMaxParts = 600;
-constexpr size_t kMaxIdle = 16;  // traces of one code that may find no use any more
-constexpr size_t kMaxOfOne = 8;  // traces of one function
+constexpr size_t kMaxParts = 600;  // of a proof
+constexpr size_t kFewProofs = 8;
+constexpr size_t kMaxIdle = 16;    // traces of one code whose functions are gone
+constexpr size_t kMaxChanges = 8;  // of what one function has captured or reads
 
 thread_local std::string t_refusal;
+
+uint64_t hash_of(std::span<const uint64_t> words) {
+  uint64_t hash = words.size();
+  for (uint64_t word : words) hash = engine::hash_combine(hash, word);
+  return hash;
+}
+
+// Of what a function has captured now.
+uint64_t hash_of_words(PyObject* callable) {
+  engine::KeyWriter key(/*equal_as_numbers=*/false);
+  FunctionWords::Structure structure;
+  FunctionWords(key, structure, nullptr).add(callable);
+  return hash_of(key.row());
+}
+
+// Where an element of a sorted vector is, or would be.
+template <typename Vector, typename Key, typename Of>
+auto place_of(Vector& sorted, const Key& key, Of of) {
+  return std::ranges::lower_bound(sorted, key, {}, of);
+}
+
+// From time to time.
+bool is_time_to_sweep(size_t size) { return size >= 64 && std::has_single_bit(size); }
 
 // Changes whenever an attribute of the class or its bases does. 0 where it is not known.
 unsigned version_of_class([[maybe_unused]] PyTypeObject* type) {
@@ -60,6 +86,7 @@ struct EqualFunctions::Proof {
     Object defaults;            // plain data, or null
   };
   std::vector<uint64_t> structure;
+  uint64_t hash = 0;  // of the structure; proofs are sorted by it
   std::vector<Place> fixed, watched;
   std::vector<Function> functions;
   std::vector<PyObject*> objects;  // alive while the guards are
@@ -170,6 +197,7 @@ bool EqualFunctions::Proof::read(PyObject* verdict) {
   return true;
 }
 
+// Sorted by the address of the code.
 struct EqualFunctions::Refused {
   PyObject* code;
   Ref<LifeGuard> guard;
@@ -180,37 +208,55 @@ struct EqualFunctions::Refused {
 struct EqualFunctions::Made {
   PyObject* code;   // its address only
   Object function;  // a weak reference
+  uint64_t words;   // a hash of those of the function, then
   Ref<LifeGuard> guard;
-  bool is_last = true;  // of this function
+
+  bool is_of(PyObject* object) const { return PyWeakref_GetObject(function.get()) == object; }
+  // The trace has gone, or the call has found an equal one after all.
+  bool is_lost() const { return guard->is_unique(); }
 };
 
 EqualFunctions::EqualFunctions() = default;
 EqualFunctions::~EqualFunctions() = default;
 
 const std::string* EqualFunctions::why_refused(PyObject* callable) const {
-  const PyObject* code = code_of(callable);
-  for (const Refused& each : refused_) {
-    if (each.code == code && each.guard->is_alive()) return &each.why;
-  }
-  return nullptr;
+  PyObject* code = code_of(callable);
+  const auto at = place_of(refused_, code, &Refused::code);
+  const bool is_there = at != refused_.end() && at->code == code && at->guard->is_alive();
+  return is_there ? &at->why : nullptr;
 }
 
 void EqualFunctions::refuse(PyObject* callable, const std::string& why) {
   PyObject* code = code_of(callable);
   if (!code || is_refused(callable)) return;
-  std::erase_if(refused_, [](const Refused& each) { return !each.guard->is_alive(); });
   auto guard = guard_life(code);
   if (!guard.ok()) {
     PyErr_Clear();
     return;
   }
-  if (refused_.size() >= kMaxRefused) refused_.erase(refused_.begin());
-  refused_.push_back({code, std::move(*guard), why});
+  Refused refused{code, std::move(*guard), why};
+  const auto at = place_of(refused_, code, &Refused::code);
+  if (at != refused_.end() && at->code == code) {  // another code was there before
+    *at = std::move(refused);
+    return;
+  }
+  refused_.insert(at, std::move(refused));
+  if (!is_time_to_sweep(refused_.size())) return;
+  std::erase_if(refused_, [](const Refused& each) { return !each.guard->is_alive(); });
 }
 
 const EqualFunctions::Proof* EqualFunctions::find(std::span<const uint64_t> structure) const {
-  for (const auto& proof : proofs_) {
-    if (std::ranges::equal(proof->structure, structure)) return proof.get();
+  if (proofs_.size() <= kFewProofs) {  // quicker than a hash
+    const auto at = std::ranges::find_if(proofs_, [&](const auto& proof) {
+      return std::ranges::equal(proof->structure, structure);
+    });
+    return at == proofs_.end() ? nullptr : at->get();
+  }
+  const uint64_t hash = hash_of(structure);
+  const auto hash_in = [](const auto& proof) { return proof->hash; };
+  for (auto at = place_of(proofs_, hash, hash_in); at != proofs_.end(); ++at) {
+    if ((*at)->hash != hash) break;
+    if (std::ranges::equal((*at)->structure, structure)) return at->get();
   }
   return nullptr;
 }
@@ -249,13 +295,18 @@ std::optional<std::string> EqualFunctions::prove(PyObject* owner, PyObject* argu
     PyErr_Clear();
     return "not all that it reads can be weakly referenced";
   }
-  std::erase_if(proofs_, [](const auto& other) { return !other->is_alive(); });
-  for (const auto& other : proofs_) {
-    if (other->structure == own && !proof->add(*other)) return "what it reads changes all the time";
+  if (is_time_to_sweep(proofs_.size() + 1)) {
+    std::erase_if(proofs_, [](const auto& other) { return !other->is_alive(); });
   }
-  std::erase_if(proofs_, [&](const auto& other) { return other->structure == own; });
-  if (proofs_.size() >= kMaxProofs) proofs_.erase(proofs_.begin());
-  proofs_.push_back(std::move(proof));
+  proof->hash = hash_of(own);
+  for (auto at = proofs_.begin(); at != proofs_.end(); ++at) {
+    if ((*at)->structure != own) continue;
+    if ((*at)->is_alive() && !proof->add(**at)) return "what it reads changes all the time";
+    proofs_.erase(at);
+    break;
+  }
+  const auto hash_in = [](const auto& other) { return other->hash; };
+  proofs_.insert(place_of(proofs_, proof->hash, hash_in), std::move(proof));
   return std::nullopt;
 }
 
@@ -273,25 +324,26 @@ Object EqualFunctions::watched(std::span<const uint64_t> structure) const {
 
 void EqualFunctions::add_trace(PyObject* callable, Ref<LifeGuard> guard) {
   PyObject* code = code_of(callable);
-  Object reference = Object::take(PyWeakref_NewRef(callable, nullptr));
-  if (!reference) {
+  Made made{code, Object::take(PyWeakref_NewRef(callable, nullptr)), hash_of_words(callable),
+            std::move(guard)};
+  if (!made.function) {
     PyErr_Clear();
     return;
   }
-  size_t num_of_it = 0, num_idle = 0;
-  for (Made& made : made_) {
-    PyObject* function = PyWeakref_GetObject(made.function.get());
-    if (function == callable) {
-      ++num_of_it;
-      made.is_last = false;
-    }
-    num_idle += made.code == code && (function == Py_None || !made.is_last);
+  std::erase_if(made_, [](const Made& each) { return each.is_of(Py_None) && each.is_lost(); });
+  size_t num_changes = 0, num_idle = 0;
+  uint64_t words = 0;
+  for (const Made& each : made_) {
+    num_idle += each.code == code && each.is_of(Py_None);
+    if (!each.is_of(callable)) continue;
+    num_changes += each.is_lost() || (words != 0 && each.words != words);
+    words = each.words;
   }
+  num_changes += words != 0 && made.words != words;
   // What ends may be the last owner of objects, whose end runs code that comes here.
   std::vector<Ref<LifeGuard>> ended;
   for (size_t i = 0; num_idle > kMaxIdle && i < made_.size();) {
-    const bool is_gone = PyWeakref_GetObject(made_[i].function.get()) == Py_None;
-    if (made_[i].code != code || !(is_gone || !made_[i].is_last)) {
+    if (made_[i].code != code || !made_[i].is_of(Py_None)) {
       ++i;
       continue;
     }
@@ -299,10 +351,10 @@ void EqualFunctions::add_trace(PyObject* callable, Ref<LifeGuard> guard) {
     made_.erase(made_.begin() + static_cast<std::ptrdiff_t>(i));
     --num_idle;
   }
-  made_.push_back({code, std::move(reference), std::move(guard), true});
-  if (num_of_it >= kMaxOfOne) {
+  made_.push_back(std::move(made));
+  if (num_changes >= kMaxChanges) {
     refuse(callable,
-           engine::str_cat("what it has captured or reads has changed ", kMaxOfOne, " times"));
+           engine::str_cat("what it has captured or reads has changed ", kMaxChanges, " times"));
   }
   for (const auto& each : ended) each->end();
 }

@@ -47,8 +47,8 @@ class EqualFunctions {
   Object watched(std::span<const uint64_t> structure) const;
 
   // Notes a trace that was made for this function; the guard is of its row. Traces whose functions
-  // are gone, or have captured something else since, may find no use any more: at most 16 are kept
-  // of each code, so the guard of the oldest ends. A function that changes all the time is refused.
+  // are gone may find no use any more: at most 16 are kept of each code, so the guard of the oldest
+  // ends. A function that has captured something else again and again is refused.
   void add_trace(PyObject* callable, engine::Ref<engine::LifeGuard> guard);
   // Notes that a call of this very function has run a trace, by its number.
   void note_use(PyObject* callable, int64_t trace);

@@ -11,6 +11,7 @@ from typing import Any
 
 import graven as tf
 import pytest
+from graven._captures import _closed
 from python.captures import equal_functions
 from python.captures.as_module import run_as_module
 
@@ -150,6 +151,34 @@ def test_traces_of_functions_that_live_all_stay() -> None:
         for i, g in enumerate(kept):
             assert f(X, g) == 2.0 * i
     assert f.experimental_get_tracing_count() == 60
+
+
+def test_one_function_may_have_traces_for_many_types() -> None:
+    f = tf.function(lambda x, n, g: g(x) * n)
+    g = _scaled(2.0)
+    for _ in range(2):
+        for n in range(40):
+            assert f(X, float(n), g) == 4.0 * n
+    assert f.experimental_get_tracing_count() == 40
+
+
+def test_many_functions_are_judged_once_each(tmp_path: Path) -> None:
+    source = "values = [1.0]\nclosed = [\n"
+    source += "".join(f"    lambda x: x * {n}.0,\n" for n in range(100))
+    source += "]\nothers = [\n"
+    source += "".join(f"    lambda x: x * {n}.0 * values[0],\n" for n in range(100)) + "]\n"
+    program = run_as_module(source, tmp_path)
+    f = _apply()
+    for g in program.closed + program.others:
+        f(X, g)
+    judge = _closed.Judge
+    _closed.Judge = None  # type: ignore[assignment,misc]
+    try:
+        for n in range(100):
+            assert f(X, program.closed[n]) == f(X, program.others[n]) == 2.0 * n
+    finally:
+        _closed.Judge = judge  # type: ignore[misc]
+    assert f.experimental_get_tracing_count() == 200
 
 
 def test_a_method_does_not_keep_its_object() -> None:

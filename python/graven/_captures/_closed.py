@@ -168,6 +168,7 @@ _DATA = _Value("data")
 _NONE = _Value("none")  # the constant, which is data too
 _NULL = _Value("null")
 _ABSENT = ()
+_GETTER: Any = object.__getattribute__
 
 
 def _is_data(value: _Value) -> bool:
@@ -412,7 +413,7 @@ class Judge:
         what = f"`{name}` of a `{kind.__name__}`"
         is_simple = (
             type(kind) is type
-            and kind.__getattribute__ is object.__getattribute__
+            and kind.__getattribute__ is _GETTER
             and kind.__weakrefoffset__ != 0
             and not is_a(value, (list, tuple, dict, set, frozenset, str, bytes, int, float))
         )
