@@ -320,6 +320,12 @@ _WORKLOADS = (
         targets=(_NOT_SLOWER_THAN_TENSORFLOW, _NEAR_JAX),
     ),
     Workload(
+        "hvp",
+        "Hessian-vector product of the MLP's loss by all parameters, forward over reverse",
+        absent=frozenset({"torch_compile"}),
+        targets=(_NOT_SLOWER_THAN_TENSORFLOW, _NEAR_JAX),
+    ),
+    Workload(
         "convert_100_lines",
         "AutoGraph's conversion of a function of 100 lines",
         absent=_PEERS - {"tensorflow"},

@@ -129,6 +129,13 @@ def jacobian() -> tuple[Floats, list[Floats]]:
     return images[:1], parameters
 
 
+def hvp() -> tuple[Floats, NDArray[np.int32], list[Floats], list[Floats]]:
+    """The MLP's images, labels and parameters, and how these change."""
+    images, numbers, parameters = mlp()
+    tangents = [normal(20 + i, *value.shape) for i, value in enumerate(parameters)]
+    return images, numbers, parameters, tangents
+
+
 def transformer() -> tuple[Floats, dict[str, Floats]]:
     """Input [batch, position, width] and the parameters of a block that normalises first."""
     width, hidden = BLOCK_WIDTH, BLOCK_HIDDEN

@@ -373,6 +373,21 @@ def jacobian_mlp() -> Cell:
     return _cell(jax.jacrev(lambda x: _mlp_logits(x, parameters)), [image])
 
 
+def hvp() -> Cell:
+    images, labels, values, changes = inputs.hvp()
+    x, y = jnp.asarray(images), jnp.asarray(labels)
+    parameters = [jnp.asarray(value) for value in values]
+    tangents = [jnp.asarray(change) for change in changes]
+
+    def body(x: Any, y: Any, parameters: list[Any], tangents: list[Any]) -> Any:
+        gradient = jax.grad(lambda p: _loss(_mlp_logits(x, p), y))
+        return jax.jvp(gradient, (parameters,), (tangents,))[1]
+
+    f = jax.jit(body)
+    names = {"f": f, "x": x, "y": y, "p": parameters, "t": tangents}
+    return Cell("f(x, y, p, t)", names, lambda: _sums(*f(x, y, parameters, tangents)))
+
+
 def trace_50_ifs() -> Cell:
     x = jnp.float32(0.5)
 

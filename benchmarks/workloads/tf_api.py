@@ -534,6 +534,25 @@ def jacobian_mlp() -> Cell:
     return _cell(body, [image])
 
 
+def hvp() -> Cell:
+    images, labels, values, changes = inputs.hvp()
+    x, y = tf.constant(images), tf.constant(labels)
+    parameters = [tf.constant(value) for value in values]
+    tangents = [tf.constant(change) for change in changes]
+
+    def body(x: Any, y: Any, parameters: list[Any], tangents: list[Any]) -> Any:
+        with tf.autodiff.ForwardAccumulator(parameters, tangents) as accumulator:
+            with tf.GradientTape() as tape:
+                tape.watch(parameters)
+                loss = _loss(_mlp_logits(x, parameters), y)
+            gradients = tape.gradient(loss, parameters)
+        return accumulator.jvp(gradients)
+
+    f = _function(body)
+    names = {"f": f, "x": x, "y": y, "p": parameters, "t": tangents}
+    return Cell("f(x, y, p, t)", names, lambda: _sums(*f(x, y, parameters, tangents)))
+
+
 def convert_100_lines() -> Cell:
     # Conversions are kept for each code, so each call needs another one.
     code, numbers = hundred_lines.f.__code__, itertools.count()

@@ -438,6 +438,24 @@ def jacobian_mlp() -> Cell:
     return _cell(torch.func.jacrev(logits), [image])
 
 
+def hvp() -> Cell:
+    images, labels, values, changes = inputs.hvp()
+    x, y = _tensor(images), _tensor(labels).long()
+    parameters = tuple(_tensor(value) for value in values)
+    tangents = tuple(_tensor(change) for change in changes)
+
+    def f(x: Any, y: Any, parameters: Any, tangents: Any) -> Any:
+        def loss(w1: Any, b1: Any, w2: Any, b2: Any, w3: Any, b3: Any) -> Any:
+            hidden = torch.relu(torch.relu(x @ w1 + b1) @ w2 + b2)
+            return functional.cross_entropy(hidden @ w3 + b3, y)
+
+        gradient = torch.func.grad(loss, argnums=tuple(range(len(parameters))))
+        return torch.func.jvp(gradient, parameters, tangents)[1]
+
+    names = {"f": f, "x": x, "y": y, "p": parameters, "t": tangents}
+    return Cell("f(x, y, p, t)", names, lambda: _sums(*f(x, y, parameters, tangents)))
+
+
 def while_modulo() -> Cell:
     def body(n: Any) -> Any:
         s = torch.tensor(0, dtype=torch.int32)
