@@ -314,7 +314,17 @@ struct FromPython<T> {
       throw_misfit("a number", object);
     }
     const double value = PyFloat_AsDouble(object);
-    if (value == -1 && PyErr_Occurred()) throw_python_exception();
+    if (value == -1 && PyErr_Occurred()) {
+      // Code of the user's has not run: an error of ours says where the number stands.
+      if (!PyLong_Check(object)) throw_python_exception();
+      PyErr_Clear();
+      throw_error(engine::Status(engine::Code::kInvalidArgument,
+                                 engine::str_cat(" must be a number of at most ",
+                                                 std::numeric_limits<T>::max(),
+                                                 ", not an int beyond the range of floats"),
+                                 engine::ErrorKind::kOverflowError),
+                  {});
+    }
     const T number = static_cast<T>(value);
     if (std::isinf(number) && !std::isinf(value)) {
       throw_error(engine::Status(engine::Code::kInvalidArgument,
@@ -336,7 +346,11 @@ struct FromPython<std::string> {
     if (!PyUnicode_Check(object)) throw_misfit("a str", object);
     Py_ssize_t size = 0;
     const char* text = PyUnicode_AsUTF8AndSize(object, &size);
-    if (!text) throw_python_exception();
+    if (!text) {
+      PyErr_Clear();
+      throw_error(engine::value_error(" must be a str that UTF-8 can hold: it has a surrogate"),
+                  {});
+    }
     return {text, static_cast<size_t>(size)};
   }
 };

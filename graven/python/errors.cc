@@ -325,10 +325,14 @@ Status pending_error() {
   run_python<PyErr_NormalizeException>(&type, &value, &traceback);
   const std::optional<Class> known = class_of(value);
   const bool is_refusal = is_of(value, "TraceLockError");
-  std::string prefix;
-  if (!known) prefix = engine::str_cat(full_class_name(value), ": ");
+  const std::string name = full_class_name(value);
   PyErr_Restore(type, value, traceback);
-  const Status status = pending_exception().with_prefix(prefix);
+  Status status = pending_exception();
+  if (status.message().empty()) {  // a KeyboardInterrupt in general
+    status = status.with_prefix(name);
+  } else if (!known) {
+    status = status.with_prefix(engine::str_cat(name, ": "));
+  }
   if (!known) return status;
   const Status made(known->code, status.message(), known->kind);
   // The refusal is known by its payload, and made anew in Python.

@@ -542,6 +542,16 @@ def test_a_number_that_a_float_cannot_hold_is_refused() -> None:
         ext.make_pair()(1.0, 1e300)
 
 
+def test_an_int_beyond_all_floats_is_refused_with_its_place() -> None:
+    with pytest.raises(OverflowError, match=r"argument factor must be a number of at most 1\.79"):
+        ext.make_scale()(1.0, 10**400)
+
+
+def test_a_text_that_is_none_of_unicode_is_refused_with_its_place() -> None:
+    with pytest.raises(ValueError, match="The object: a key must be a str that UTF-8 can hold"):
+        ext.through_structure({"\ud800": []})
+
+
 def test_a_variable_is_no_number() -> None:
     with pytest.raises(TypeError, match="argument factor must be a number, not Variable"):
         ext.make_scale()(1.0, tf.Variable(2.0))
@@ -584,6 +594,12 @@ def test_an_exception_of_python_is_an_error_of_its_class_in_cpp(
     assert (seen_code, seen_kind, line) == (code, kind, "line")
     assert str(exception) in message
     assert ("OwnError" in message) == isinstance(exception, OwnError)
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, ValueError, OwnError])
+def test_an_exception_without_a_text_is_told_by_its_class(kind: type[BaseException]) -> None:
+    message = ext.error_of(failing(kind()), 1.0)[2]
+    assert message.endswith(kind.__name__)
 
 
 @pytest.mark.parametrize(("exception", "code", "kind"), CROSSING, ids=lambda v: type(v).__name__)
