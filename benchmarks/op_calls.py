@@ -68,6 +68,7 @@ _NOT_TIMED = {
         "runs functions of the program",
     ),
     "FakeParam": "a value that nothing reads",
+    **_each("ReadFile WriteFile", "the time is that of the file system"),
     **_each("end_trace_lock explain trace_lock", "computes nothing"),
     **_each(
         "signal.inverse_mdct signal.inverse_stft signal.inverse_stft_window_fn signal.mdct "
@@ -446,6 +447,7 @@ _OPS: Mapping[str, Mapping[str, str]] = {
     "StridedSliceGrad": {**_SLICE, "dy": "strided_matrix"},
     "StringFormat": {"template": "template"},
     "StringJoin": {"inputs": "texts"},
+    "StringToNumber": {"string_tensor": "matrix"},
     "TensorStridedSliceUpdate": {**_SLICE, "value": "strided_matrix"},
     "Tile": {"multiples": "twice_tensor"},
     "TopKV2": {"k": "two_tensor"},
@@ -492,7 +494,8 @@ _DTYPES: Mapping[str, tuple[str, ...]] = {
     # TensorFlow rounds integers to 0, and takes those of linspace against its documentation.
     **_each("Round linspace", _FLOATS),
     **_each("signal.irfft signal.irfft2d signal.irfft3d", _COMPLEXES),
-    "StringJoin": ("string",),
+    **_each("StringJoin StringLength StringLower StringToNumber StringUpper", ("string",)),
+    "strings.to_number": ("string",),
     "VariableShape": ("float32",),
 }
 

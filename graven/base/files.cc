@@ -7,17 +7,36 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 #include "graven/base/strings.h"
 
 namespace graven::engine {
 namespace {
 
+Code code_of(int error) {
+  switch (error) {
+    case ENOENT:
+      return Code::kNotFound;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return Code::kPermissionDenied;
+    case EISDIR:
+    case ENOTDIR:
+      return Code::kFailedPrecondition;
+    case ENAMETOOLONG:
+      return Code::kInvalidArgument;
+    case ENOSPC:
+      return Code::kResourceExhausted;
+    default:
+      return Code::kUnknown;
+  }
+}
+
 Status file_error(std::string_view verb, const std::string& path, int error) {
-  const Code code = error == ENOENT || error == ENOTDIR                   ? Code::kNotFound
-                    : error == EACCES || error == EPERM || error == EROFS ? Code::kPermissionDenied
-                                                                          : Code::kUnknown;
-  return Status(code, str_cat("cannot ", verb, " ", path, ": ", std::strerror(error)));
+  return Status(code_of(error), str_cat("cannot ", verb, " ", path, ": ", std::strerror(error)));
 }
 
 // 0, or errno.
@@ -67,7 +86,19 @@ Status check_writable(const std::string& path) {
   return {};
 }
 
-Result<std::string> read_file(const std::string& path) {
+Status write_in_place(const std::string& path, std::string_view content) {
+  std::error_code failed;
+  const auto folder = std::filesystem::path(path).parent_path();
+  if (!folder.empty()) std::filesystem::create_directories(folder, failed);
+  if (failed) return file_error("write", path, failed.value());
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0) return file_error("write", path, errno);
+  int error = write_all(file, content);
+  if (::close(file) != 0 && error == 0) error = errno;
+  return error == 0 ? Status() : file_error("write", path, error);
+}
+
+Result<std::string> read_file(const std::string& path, size_t max_bytes) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return file_error("read", path, errno);
   std::string content;
@@ -80,6 +111,11 @@ Result<std::string> read_file(const std::string& path) {
       ::close(file);
       if (error) return file_error("read", path, error);
       return content;
+    }
+    if (static_cast<size_t>(count) > max_bytes - content.size()) {
+      ::close(file);
+      return Status(Code::kResourceExhausted,
+                    str_cat("cannot read ", path, ": it has more than ", max_bytes, " bytes"));
     }
     content.append(piece, static_cast<size_t>(count));
   }

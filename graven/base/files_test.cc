@@ -51,5 +51,36 @@ TEST_CASE("a file that cannot be written is an error that names it") {
   CHECK(folder.num_files() == 0);
 }
 
+TEST_CASE("a file that is written in place may lie in new folders, and is as long as its content") {
+  const Folder folder;
+  const std::string path = folder / "new/folders/f";
+  for (const std::string& content : {std::string("long content"), std::string("short")}) {
+    REQUIRE(write_in_place(path, content).ok());
+    CHECK(*read_file(path) == content);
+  }
+  CHECK(write_in_place("/dev/null", "gone").ok());
+  CHECK(!std::filesystem::is_regular_file("/dev/null"));
+}
+
+TEST_CASE("what is no file, or lies in none, is a failed precondition") {
+  const Folder folder;
+  REQUIRE(write_in_place(folder / "f", "").ok());
+  CHECK(read_file(folder / "").status().code() == Code::kFailedPrecondition);
+  CHECK(read_file(folder / "f/g").status().code() == Code::kFailedPrecondition);
+  CHECK(write_in_place(folder / "", "").code() == Code::kFailedPrecondition);
+  CHECK(write_in_place(folder / "f/g", "").code() == Code::kFailedPrecondition);
+  CHECK(read_file(std::string(5000, 'a')).status().code() == Code::kInvalidArgument);
+}
+
+TEST_CASE("no more of a file is read than asked for") {
+  const Folder folder;
+  REQUIRE(write_in_place(folder / "f", "12345").ok());
+  CHECK(*read_file(folder / "f", 5) == "12345");
+  const Status status = read_file(folder / "f", 4).status();
+  CHECK(status.code() == Code::kResourceExhausted);
+  CHECK(status.message().ends_with("it has more than 4 bytes"));
+  CHECK(read_file("/dev/zero", 1 << 20).status().code() == Code::kResourceExhausted);
+}
+
 }  // namespace
 }  // namespace graven::engine

@@ -58,6 +58,7 @@ void define_functions(FunctionRegistry& functions) {
   define_stateless_random_functions(functions);
   define_statistics(functions);
   define_sums(functions);
+  define_texts(functions);
   define_transposed_convolutions(functions);
   for (const auto define : added_families()) define(functions);
 }

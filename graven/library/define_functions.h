@@ -53,6 +53,7 @@ void define_special(FunctionRegistry& functions);
 void define_stateless_random_functions(FunctionRegistry& functions);
 void define_statistics(FunctionRegistry& functions);
 void define_sums(FunctionRegistry& functions);
+void define_texts(FunctionRegistry& functions);
 void define_transposed_convolutions(FunctionRegistry& functions);
 
 }  // namespace graven::engine

@@ -28,6 +28,7 @@ namespace {
   define_einsum_ops(ops);
   define_fake_quant_ops(ops);
   define_fft_ops(ops);
+  define_file_ops(ops);
   define_gather_ops(ops);
   define_host_ops(ops);
   define_join_ops(ops);
@@ -59,6 +60,7 @@ namespace {
   define_space_ops(ops);
   define_sparse_segment_ops(ops);
   define_special_ops(ops);
+  define_string_ops(ops);
   define_structural_ops(ops);
   define_tensor_list_ops(ops);
   define_unary_math_ops(ops);

@@ -18,6 +18,7 @@ from graven import dtypes as dtypes
 from graven import errors as errors
 from graven import experimental as experimental
 from graven import image as image
+from graven import io as io
 from graven import linalg as linalg
 from graven import logging as logging
 from graven import math as math

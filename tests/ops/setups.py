@@ -5,9 +5,11 @@ the row as tensors. It is run anew for each test, so that nothing is left of the
 """
 
 import os
+import shutil
 import tempfile
 import uuid
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -113,6 +115,35 @@ def into_file(tf: Any, op: Op, inputs: list[Any]) -> Application:
 
     def call(text: Any) -> Any:
         return tensors_only(op(text, output_stream=f"file://{path}"))
+
+    return Application(call, inputs, written)
+
+
+def out_of_file(tf: Any, op: Op, inputs: list[Any]) -> Application:
+    """The op, which reads a file, on one with the input as its content."""
+    descriptor, path = tempfile.mkstemp()
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(inputs[0].numpy())
+
+    def gone() -> list[Any]:
+        os.unlink(path)
+        return []
+
+    return Application(lambda: op(tf.constant(path)), [], gone)
+
+
+def into_new_folder(tf: Any, op: Op, inputs: list[Any]) -> Application:
+    """The op, which writes a file, in a folder that is not there yet, and what it wrote."""
+    folder = tempfile.mkdtemp()
+    path = f"{folder}/new/file"
+
+    def written() -> list[Any]:
+        text = Path(path).read_bytes() if os.path.exists(path) else b"not written"
+        shutil.rmtree(folder)
+        return [tf.constant(text)]
+
+    def call(text: Any) -> Any:
+        return tensors_only(op(tf.constant(path), text))
 
     return Application(call, inputs, written)
 

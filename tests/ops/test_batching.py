@@ -99,7 +99,10 @@ NOT_TRIED = {
         ("EagerPyFunc", "PyFunc", "PyFuncStateless"),
         "functions of the program, in a loop: tests/python/test_host_functions.py",
     ),
-    **dict.fromkeys(("Assert", "PrintV2"), "effects: tests/python/test_vectorized_map.py"),
+    **dict.fromkeys(
+        ("Assert", "PrintV2", "ReadFile", "WriteFile"),
+        "effects: tests/python/test_vectorized_map.py",
+    ),
     **dict.fromkeys(
         ("Const", "StatelessRandomGetAlg"), "has no input that depends on a row"
     ),

@@ -12,7 +12,7 @@ from graven import _engine
 ROOT = Path(__file__).resolve().parents[2]
 PRINTED = Path(_engine.__file__).parents[2] / "printed"  # what the build prints from the records
 MODULES = (
-    *("", "bitwise", "config", "debugging", "dtypes", "image", "linalg", "math", "nest"),
+    *("", "bitwise", "config", "debugging", "dtypes", "image", "io", "linalg", "math", "nest"),
     *("nn", "ragged", "random", "sparse", "strings"),
 )
 

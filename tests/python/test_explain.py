@@ -627,7 +627,7 @@ def test_all_functions_are_explained_together(tmp_path: Path) -> None:
 def test_a_page_that_cannot_be_written_is_an_error(explain: Any, tmp_path: Path) -> None:
     with pytest.raises(tf.errors.NotFoundError, match=r"cannot write .*f.html: No such file"):
         explain(html=tmp_path / "missing" / "f.html")
-    with pytest.raises(tf.errors.UnknownError, match="Is a directory"):
+    with pytest.raises(tf.errors.FailedPreconditionError, match="Is a directory"):
         explain(html=tmp_path)
     with pytest.raises(TypeError):
         explain(html=3)

@@ -3,6 +3,7 @@
 import gc
 import weakref
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import graven as tf
@@ -533,6 +534,17 @@ def test_an_assertion_holds_for_all_rows() -> None:
     tf.vectorized_map(f, tf.constant([1.0, 2.0]))
     with pytest.raises(tf.errors.InvalidArgumentError, match="not positive"):
         tf.vectorized_map(f, tf.constant([1.0, -2.0]))
+
+
+def test_each_row_writes_and_reads_its_file(tmp_path: Path) -> None:
+    paths = tf.constant([str(tmp_path / name) for name in ("a", "b", "c")])
+
+    def f(path: Any) -> Any:
+        tf.io.write_file(path, tf.strings.join([path, "!"]))
+        return tf.io.read_file(path)
+
+    found = tf.vectorized_map(f, paths, warn=False).numpy().tolist()
+    assert found == [f"{path.decode()}!".encode() for path in paths.numpy()]
 
 
 def test_gradients_of_each_row() -> None:
