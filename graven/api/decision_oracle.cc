@@ -12,10 +12,12 @@
 #include "graven/api/op_functions.h"
 #include "graven/api/user_callable.h"
 #include "graven/base/strings.h"
+#include "graven/function/same_graph.h"
 #include "graven/ir/bodies.h"
 #include "graven/ir/body.h"
 #include "graven/ir/emitter.h"
 #include "graven/ir/frame.h"
+#include "graven/ir/host_function.h"
 #include "graven/runtime/eager_builder.h"
 
 namespace graven::internal {
@@ -111,6 +113,10 @@ bool are_alike(const engine::Op& op, engine::AttrsRef a, engine::AttrsRef b) {
       all = x == y || (x && y && are_alike(*x->graph(), *y->graph()));
     }
     return all;
+  }
+  // Functions of the program are made anew in each run, too.
+  if (engine::has_value(a.get(engine::HostFunctionToken::kName))) {
+    return engine::same_attributes(a, b);
   }
   // A default seed is the number of such ops in a graph, and a run may begin in another graph.
   return !std::holds_alternative<std::monostate>(a.get("seed2"));

@@ -11,6 +11,7 @@ from graven import _engine, _nest
 from graven._dtypes import as_dtype
 from graven._type_spec import CompositeTensor, TypeSpec
 from graven._types import Name
+from graven.autograph._status import Status, StatusScope
 
 Spec = Any  # a dtype or a TypeSpec
 
@@ -206,7 +207,9 @@ class _PyFunction:
     def __call__(self, *tensors: Any) -> list[Any]:
         left = iter(tensors)
         args = [next(left) if s is None else s.from_tensors(left) for s in self._in_specs]
-        result = self._func(*args)
+        # A function that was made in converted code is converted itself.
+        with StatusScope(Status.DISABLED):
+            result = self._func(*args)
         if isinstance(result, list | tuple):  # what is too much is left out
             given = list(result)[: len(self._out_specs)]
         else:
@@ -246,7 +249,8 @@ class _NumpyFunction:
         self._func = func
 
     def __call__(self, *tensors: Any) -> list[Any]:
-        result = self._func(*(tensor.numpy() for tensor in tensors))
+        with StatusScope(Status.DISABLED):
+            result = self._func(*(tensor.numpy() for tensor in tensors))
         given = result if isinstance(result, list | tuple) else [result]
         return [_engine.convert_to_tensor(_array(value)) for value in given if value is not None]
 

@@ -69,6 +69,18 @@ TEST_CASE("host functions run in the order of the program, in loops too") {
   CHECK(log == "before 0 1 2 after");
 }
 
+TEST_CASE("a host function before a staged condition runs once in each call") {
+  int runs = 0;
+  auto f = graven::function([&](Tensor x) {
+    const Tensor y = cubed(x, runs);
+    if (graven::staged(y > 0.0f)) return y * 2.0f;
+    return -y;
+  });
+  CHECK(f(Tensor(2.0f)).item<float>() == 16);
+  CHECK(f(Tensor(-2.0f)).item<float>() == 8);
+  CHECK(runs == 2);
+}
+
 TEST_CASE("gradients of host functions have any order, at once and traced") {
   int runs = 0;
   auto third = [&](const Tensor& x) {

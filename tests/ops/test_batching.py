@@ -96,10 +96,6 @@ NOT_TRIED = {
         "optionals: tests/python/test_vectorized_map.py",
     ),
     **dict.fromkeys(
-        ("EagerPyFunc", "PyFunc", "PyFuncStateless"),
-        "functions of the program, in a loop: tests/python/test_host_functions.py",
-    ),
-    **dict.fromkeys(
         ("Assert", "PrintV2", "ReadFile", "WriteFile"),
         "effects: tests/python/test_vectorized_map.py",
     ),

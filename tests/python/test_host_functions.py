@@ -266,6 +266,25 @@ def test_converted_code_runs_as_plain_python_on_values() -> None:
     assert [int(y) for y in f(tf.constant(6))] == [8, 16]
 
 
+def test_builtins_are_pythons_own_in_it(capsys: pytest.CaptureFixture[str]) -> None:
+    v = tf.Variable(2.0)
+    seen: list[Any] = []
+
+    @tf.function
+    def f(x: Any) -> None:
+        def note(a: Any) -> None:
+            seen.extend([float(v), int(a[0]), len(a), max(a), abs(-1), list(range(2))])
+            print("printed", len(seen))
+
+        for call in CALLS:
+            call(note, [x], [])
+
+    f(tf.constant([1.0, 3.0]))
+    assert [type(s) for s in seen[:3]] == [float, int, int]
+    assert seen[:3] == [2.0, 1, 2] and float(seen[3]) == 3.0 and seen[4:6] == [1, [0, 1]]
+    assert capsys.readouterr() == ("printed 6\nprinted 12\n", "")
+
+
 def test_it_runs_eagerly_outside_of_every_scope() -> None:
     seen = []
 

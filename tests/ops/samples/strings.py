@@ -122,7 +122,8 @@ def _printed(number: Any, **options: Any) -> str:
     width, precision = options.get("width", -1), options.get("precision", -1)
     middle = "" if width < 0 else str(width)
     middle += "" if precision < 0 else f".{precision}"
-    return f"%{options.get('fill', '')}{middle}{letter}" % number
+    text: str = f"%{options.get('fill', '')}{middle}{letter}" % number
+    return text
 
 
 def _as_string(x: Any, **options: Any) -> Any:
