@@ -605,6 +605,14 @@ def test_rows_that_call_it_have_gradients() -> None:
         assert tape.gradient(y, x).numpy().tolist() == [4.0, 32.0]
 
 
+@pytest.mark.parametrize("f", [power_of_four, tf.function(power_of_four)], ids=["eager", "traced"])
+def test_forward_mode_goes_through_it(f: Any) -> None:
+    x = tf.constant(2.0)
+    with tf.autodiff.ForwardAccumulator(x, tf.constant(10.0)) as accumulator:
+        y = f(x)
+    assert float(y) == 16.0 and float(accumulator.jvp(y)) == 320.0
+
+
 def test_a_custom_gradient_within_it_is_used() -> None:
     @tf.custom_gradient
     def f(x: Any) -> Any:
