@@ -38,6 +38,13 @@ class ImmutableDict(collections.abc.Mapping[Any, Any]):
     def __len__(self) -> int:
         return len(self._items)
 
+    def in_order(self) -> list[Any]:
+        """The keys in the order in which values are taken apart: equal mappings have the same."""
+        try:
+            return sorted(self._items)
+        except TypeError:  # Keys of several kinds.
+            return sorted(self._items, key=lambda key: (type(key).__qualname__, repr(key)))
+
     def __hash__(self) -> int:
         return hash(frozenset(self._items.items()))
 
@@ -282,6 +289,8 @@ def _kind_of_generic(
 ) -> Kind:
     if origin in (typing.Union, types.UnionType):
         return _UnionKind(tuple(kind_of(a, module, own) for a in arguments), annotation)
+    if annotation is typing.Tuple:  # noqa: UP006 (without its items)
+        raise _unsupported(annotation)
     if origin is tuple and len(arguments) == 2 and arguments[1] is Ellipsis:
         return _TupleKind((kind_of(arguments[0], module, own),), repeats=True)
     if origin is tuple:
@@ -342,7 +351,7 @@ def tensors_in(value: Any) -> Iterable[Any]:
         for item in value:
             yield from tensors_in(item)
     elif isinstance(value, ImmutableDict):
-        for key in value:
+        for key in value.in_order():
             yield from tensors_in(value[key])
 
 
@@ -353,5 +362,5 @@ def with_tensors(value: Any, tensors: Iterator[Any]) -> Any:
     if isinstance(value, tuple):
         return tuple(with_tensors(item, tensors) for item in value)
     if isinstance(value, ImmutableDict):
-        return ImmutableDict((key, with_tensors(value[key], tensors)) for key in value)
+        return ImmutableDict((key, with_tensors(value[key], tensors)) for key in value.in_order())
     return value

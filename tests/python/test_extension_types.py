@@ -3,6 +3,7 @@
 import copy
 import inspect
 import pickle
+import typing
 from collections.abc import Mapping
 from typing import Any, Optional, Union
 
@@ -440,3 +441,37 @@ def test_they_are_no_tensors() -> None:
     assert not tf.is_tensor(masked())
     with pytest.raises((TypeError, ValueError), match="Masked"):
         tf.convert_to_tensor(masked())
+
+
+class Features(Extension):
+    parts: Mapping[str, tf.Tensor]
+
+
+# Specs of mappings do not know an order, so the parts have one of their own.
+def test_the_order_of_a_mapping_makes_no_difference() -> None:
+    one, other = Features({"a": 1.0, "b": 2.0}), Features({"b": 2.0, "a": 1.0})
+    f = tf.function(lambda v: v.parts["a"] * 10.0 + v.parts["b"])
+    assert [float(f(v)) for v in (one, other)] == [12.0, 12.0]
+    assert f.experimental_get_tracing_count() == 1 and bool(one == other)
+    spec = one._type_spec
+    signed = tf.function(lambda v: v.parts["a"] - v.parts["b"], input_signature=[spec])
+    assert float(signed(other)) == -1.0
+
+    @tf.function
+    def swapped(v: Features, n: Any) -> Any:
+        for _ in tf.range(n):
+            v = Features({"b": v.parts["b"], "a": v.parts["a"] + 1.0})
+        return v
+
+    result = swapped(one, tf.constant(3))
+    assert (float(result.parts["a"]), float(result.parts["b"])) == (4.0, 2.0)
+    added = tf.nest.map_structure(lambda x, y: x + y, one, other, expand_composites=True)
+    assert (float(added.parts["a"]), float(added.parts["b"])) == (2.0, 4.0)
+    flat = tf.nest.flatten(other, expand_composites=True)
+    assert [float(x) for x in flat] == [1.0, 2.0]
+
+
+def test_a_bare_tuple_is_no_annotation() -> None:
+    with pytest.raises(TypeError, match="Unsupported type annotation"):
+        _declare(typing.Tuple)  # noqa: UP006
+    assert _declare(tuple[()])(()).x == ()
