@@ -20,6 +20,7 @@ using engine::Ref;
 
 constexpr size_t kMaxParts = 600;  // of a proof
 constexpr size_t kFewProofs = 8;
+constexpr size_t kMostProofs = 256;
 constexpr size_t kMaxIdle = 16;    // traces of one code whose functions are gone
 constexpr size_t kMaxChanges = 8;  // of what one function has captured or reads
 
@@ -275,7 +276,8 @@ std::optional<std::string> EqualFunctions::prove(PyObject* owner, PyObject* argu
                                                  std::span<const uint64_t> structure,
                                                  std::span<const Object> objects) {
   const std::vector<uint64_t> own(structure.begin(), structure.end());
-  if (const Proof* before = find(own); before && before->is_alive() && !before->holds()) {
+  // Traces that were made for it may still be there.
+  if (const Proof* before = find(own); before && !(before->is_alive() && before->holds())) {
     return "something that it calls has been replaced, or its code has";
   }
   static constinit Imported judge("graven._captures._closed", "judge");
@@ -295,13 +297,11 @@ std::optional<std::string> EqualFunctions::prove(PyObject* owner, PyObject* argu
     PyErr_Clear();
     return "not all that it reads can be weakly referenced";
   }
-  if (is_time_to_sweep(proofs_.size() + 1)) {
-    std::erase_if(proofs_, [](const auto& other) { return !other->is_alive(); });
-  }
+  if (proofs_.size() >= kMostProofs) return "there are too many kinds of functions";
   proof->hash = hash_of(own);
   for (auto at = proofs_.begin(); at != proofs_.end(); ++at) {
     if ((*at)->structure != own) continue;
-    if ((*at)->is_alive() && !proof->add(**at)) return "what it reads changes all the time";
+    if (!proof->add(**at)) return "what it reads changes all the time";
     proofs_.erase(at);
     break;
   }

@@ -153,6 +153,7 @@ bool keep(FunctionObject* function, PyObject* object) {
 
 bool write_row(const Signature& signature, const Arguments& bound, KeyBuilder& key) {
   for (size_t i = 0; i < signature.parameters.size(); ++i) {
+    key.set_parameter(i);
     if (static_cast<int>(i) == signature.var_positional) {
       key.begin(engine::KeyTag::kArguments, bound.extra.size());
       key.set_variadic(true);
@@ -419,6 +420,8 @@ bool is_for_equal_functions(FunctionObject* self, const Arguments& bound, const 
 // these types, if it is there. TensorFlow would run it: the function is the same, and only what it
 // has captured or reads is not. Null for fresh functions, and if the error is not of the code.
 Ref<Entry> trace_before(FunctionObject* self, const Described& call, const Status& error) {
+  // Of several functions it is not known which have run together.
+  if (call.key->functions().size() != 1) return nullptr;
   PyObject* function = call.key->functions().front().object;
   const int64_t number = self->equal->last_trace_of(function);
   if (number == 0) return nullptr;

@@ -77,16 +77,17 @@ int init_function(PyObject* object, PyObject* args, PyObject* keywords) {
                                 "stale",
                                 "qualified_name",
                                 "shown_name",
+                                "shares_functions",
                                 nullptr};
   PyObject *python_function, *parameters, *instance = Py_None;
   const char *name, *qualified_name = "", *shown_name = "";
   PyObject* reduce_retracing;
-  int as_numbers, control_dependencies, is_pure = 0, stale = 0;
+  int as_numbers, control_dependencies, is_pure = 0, stale = 0, shares_functions = 0;
   long long max_traces = 0, max_bytes = 0;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "OsOOpp|OpLLiss", const_cast<char**>(names),
-                                   &python_function, &name, &parameters, &reduce_retracing,
-                                   &as_numbers, &control_dependencies, &instance, &is_pure,
-                                   &max_traces, &max_bytes, &stale, &qualified_name, &shown_name)) {
+  if (!PyArg_ParseTupleAndKeywords(
+          args, keywords, "OsOOpp|OpLLissp", const_cast<char**>(names), &python_function, &name,
+          &parameters, &reduce_retracing, &as_numbers, &control_dependencies, &instance, &is_pure,
+          &max_traces, &max_bytes, &stale, &qualified_name, &shown_name, &shares_functions)) {
     return -1;
   }
   std::unique_ptr<Signature> signature = signature_of(self, parameters);
@@ -108,7 +109,8 @@ int init_function(PyObject* object, PyObject* args, PyObject* keywords) {
   options.literals_equal_as_numbers = as_numbers;
   options.automatic_control_dependencies = control_dependencies;
   // A trace that holds for other functions watches all that it reads.
-  if (self->stale == Stale::kRetrace && !as_numbers && !is_pure && !self->instance) {
+  if (shares_functions && self->stale == Stale::kRetrace && reduce_retracing != Py_True &&
+      !as_numbers && !is_pure && !self->instance) {
     self->equal = std::make_unique<EqualFunctions>();
   }
   if (max_traces > 0) options.budget.max_traces = max_traces;

@@ -34,12 +34,6 @@ std::unordered_map<PyTypeObject*, Category>& categories() {
   return *map;
 }
 
-// True for a tf.Variable itself.
-bool has_no_subclass(PyObject* variable) {
-  static constinit Imported type("graven._variable", "Variable");
-  return reinterpret_cast<PyObject*>(Py_TYPE(variable)) == type.get();
-}
-
 PyObject* forget_class(PyObject* address, PyObject* reference) {
   categories().erase(static_cast<PyTypeObject*>(PyLong_AsVoidPtr(address)));
   Py_DECREF(reference);  // it had no other owner
@@ -145,7 +139,7 @@ bool KeyBuilder::add_spec(const engine::TraceType& type) {
 }
 
 void KeyBuilder::add_variable(PyObject* object) {
-  if (equal_ && !has_no_subclass(object)) note_other("a variable of a class of its own");
+  note_other("a variable, which a function may have captured too");
   VariableObject* variable = variable_of(object);
   const engine::Variable* resource = variable->variable();
   key_.add_variable(variable->handle, resource, resource->dtype(), resource->shape(),
@@ -171,6 +165,7 @@ void KeyBuilder::note_other(const char* what) {
 
 __attribute__((noinline)) void KeyBuilder::add_function(PyObject* function) {
   const size_t begin = key_.row().size();
+  structure_.push_back(parameter_);
   FunctionWords words(key_, structure_, is_for_trace_ ? &objects_ : nullptr);
   if (!words.add(function)) {
     has_others_ = true;
@@ -207,6 +202,7 @@ bool KeyBuilder::add_items(PyObject* tuple) {
 }
 
 bool KeyBuilder::add_dict(PyObject* dict) {
+  note_other("a dict, whose order code may see");
   struct Item {
     Object key, value;
   };

@@ -39,6 +39,8 @@ class KeyBuilder {
 
   // What follows are items of *args and **kwargs, until it is said that they end.
   void set_variadic(bool is_variadic) { is_variadic_ = is_variadic; }
+  // The number of the parameter of what is added next: a proof is for functions in their places.
+  void set_parameter(size_t number) { parameter_ = number; }
 
   // A function that is in the row by its code and captures, borrowed, and the words of it.
   struct AddedFunction {
@@ -75,6 +77,7 @@ class KeyBuilder {
   engine::KeyWriter key_;
   const bool has_specs_, is_for_trace_;
   const EqualFunctions* const equal_;
+  uint64_t parameter_ = 0;
   bool is_variadic_ = false, has_others_ = false;
   engine::InlineVector<AddedFunction, 4> functions_;
   FunctionWords::Structure structure_;

@@ -29,6 +29,7 @@ class Options(NamedTuple):
     max_traces: int | None = None
     max_bytes: int | None = None
     stale: str = "ignore"
+    share_equal_functions: bool = False
 
 
 def sanitized(name: str) -> str:

@@ -56,6 +56,7 @@ def function(
     stale: str = "retrace",
     max_traces: int | None = None,
     max_bytes: int | None = None,
+    share_equal_functions: bool = False,
 ) -> Any:
     """Makes a Function of a Python function: traced once per type of its arguments, then run.
 
@@ -90,6 +91,9 @@ def function(
         that is worth least: calls lately, times milliseconds to trace it, per byte. A new trace
         that is worth no more than those there runs once, and goes.
       max_bytes: The same for bytes of memory, as cache_info() counts them without captured tensors.
+      share_equal_functions: Whether functions among the arguments that are equal, by their code and
+        what they have captured, find one trace where their code allows it (docs/cache.md). By
+        default each function has a trace of its own, as in TensorFlow.
 
     Returns:
       A Function, or a decorator that makes one.
@@ -98,7 +102,8 @@ def function(
       TypeError: func is not callable, input_signature does not fit it, or a budget is no int.
       ValueError: An attribute or an option is not known, or a budget is not positive.
 
-    Source: tf.function; autograph="replay", max_traces and max_bytes are Graven's own.
+    Source: tf.function; autograph="replay", max_traces, max_bytes and share_equal_functions are
+      Graven's own.
     """
     if experimental_compile is not None:
         if jit_compile is not None:
@@ -129,6 +134,7 @@ def function(
         max_traces=_budget("max_traces", max_traces),
         max_bytes=_budget("max_bytes", max_bytes),
         stale=stale,
+        share_equal_functions=bool(share_equal_functions),
     )
 
     def decorate(inner: Callable[..., Any]) -> Any:
@@ -211,6 +217,7 @@ def _make(
         STALE.index(options.stale),
         _qualified_name_of(python_function),
         _shown_name_of(python_function),
+        options.share_equal_functions,
     )
     functools.update_wrapper(made, python_function)
     made.__doc__ = getattr(python_function, "__doc__", None) or ""

@@ -70,13 +70,13 @@ def objects(options: Options) -> Step:
 
 def callables(options: Options) -> Step:
     """Fresh lambdas as arguments."""
-    f = function(lambda x, g: work(g(x)), options)
+    f = function(lambda x, g: work(g(x)), {**options, "share_equal_functions": True})
     return lambda n: f(X, lambda x: x * 2.0)
 
 
 def captured_numbers(options: Options) -> Step:
     """Fresh lambdas as arguments, each with another number."""
-    f = function(lambda x, g: work(g(x)), options)
+    f = function(lambda x, g: work(g(x)), {**options, "share_equal_functions": True})
 
     def scaled(k: float) -> Any:
         return lambda x: x * k
@@ -86,7 +86,7 @@ def captured_numbers(options: Options) -> Step:
 
 def captured_tensors(options: Options) -> Step:
     """The same with fresh tensors."""
-    f = function(lambda x, g: work(g(x)), options)
+    f = function(lambda x, g: work(g(x)), {**options, "share_equal_functions": True})
 
     def scaled(w: Any) -> Any:
         return lambda x: x * w
@@ -96,7 +96,7 @@ def captured_tensors(options: Options) -> Step:
 
 def fresh_methods(options: Options) -> Step:
     """Methods of fresh objects."""
-    f = function(lambda x, g: work(g(x)), options)
+    f = function(lambda x, g: work(g(x)), {**options, "share_equal_functions": True})
 
     class Scaled:
         def __init__(self, k: float) -> None:

@@ -47,7 +47,8 @@ def _pi_stays() -> Iterator[None]:
 
 def _results(system: str, source: str, folder: Path) -> list[Any]:
     program = run_as_module(IMPORTS.format(system) + equal_functions.HEADER + source, folder)
-    f = program.tf.function(program.body)
+    shares = {"share_equal_functions": True} if system == "graven" else {}
+    f = program.tf.function(program.body, **shares)
     results: list[Any] = []
     for args in program.steps():
         try:

@@ -44,7 +44,7 @@ def _modules_stay_as_they_are() -> Iterator[None]:
 def _results(source: str, folder: Path, is_traced: bool) -> tuple[list[Any], int]:
     """What the calls of a program give, and how many traces they made."""
     program = run_as_module(IMPORTS + equal_functions.HEADER + source, folder)
-    f = tf.function(program.body) if is_traced else program.body
+    f = tf.function(program.body, share_equal_functions=True) if is_traced else program.body
     results: list[Any] = []
     for args in program.steps():
         try:
@@ -76,7 +76,7 @@ def _scaled(k: Any) -> Any:
 
 
 def _apply(**options: Any) -> Any:
-    return tf.function(lambda x, g: g(x), **options)
+    return tf.function(lambda x, g: g(x), share_equal_functions=True, **options)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_traces_of_functions_that_live_all_stay() -> None:
 
 
 def test_one_function_may_have_traces_for_many_types() -> None:
-    f = tf.function(lambda x, n, g: g(x) * n)
+    f = tf.function(lambda x, n, g: g(x) * n, share_equal_functions=True)
     g = _scaled(2.0)
     for _ in range(2):
         for n in range(40):
@@ -315,7 +315,7 @@ def test_a_function_within_a_trace_is_watched_by_that_trace() -> None:
     g, put = make(2.0)
     inner = _apply()
     assert inner(X, g) == 4.0
-    outer = tf.function(lambda x: inner(x, g))
+    outer = tf.function(lambda x: inner(x, g), share_equal_functions=True)
     assert outer(X) == 4.0
     put(3.0)
     assert outer(X) == 6.0
@@ -336,7 +336,7 @@ def test_a_miss_says_what_differs_and_why_functions_are_known_by_identity() -> N
         f(X, g)
     why = f.cache_info().signatures[-1].why
     assert why == "g: another function, by identity as it has captured a `list`"
-    f = tf.function(lambda x, g: g(x) if g is not values else x)
+    f = tf.function(lambda x, g: g(x) if g is not values else x, share_equal_functions=True)
     kept = [_scaled(2.0), _scaled(2.0)]
     for g in kept:
         f(X, g)

@@ -71,23 +71,18 @@ _BUILTINS = (
 _OF_GRAVEN = ("constant", "convert_to_tensor")
 # They give random numbers, whose state begins anew with each trace, or raw access to resources.
 _LEFT_OUT = frozenset({"compat", "random", "raw_ops"})
-# What tensors, variables, shapes and dtypes have, and the containers that closed code makes.
+# What tensors, variables, shapes and dtypes have, and the containers that closed code makes; no
+# methods of tensors and variables, which the program may put attributes before.
 _ATTRIBUTES = frozenset({"dtype", "ndim", "ndims", "rank", "shape"})
 _METHODS = frozenset(
     {
         "append",
         "as_list",
-        "assign",
-        "assign_add",
-        "assign_sub",
         "extend",
         "get",
-        "get_shape",
         "is_fully_defined",
         "items",
         "keys",
-        "read_value",
-        "value",
         "values",
     }
 )
@@ -317,8 +312,6 @@ class Judge:
 
     def _classify(self, value: Any) -> _Value:
         kind = type(value)
-        if value is None:
-            return _NONE
         if is_plain(value) or kind in (_engine.EagerTensor, Variable, DType):
             return _DATA
         if kind is FunctionType:
@@ -452,8 +445,7 @@ class Judge:
             _check_data(args, kwargs, f"passes a function or object to `{callee.what.__name__}`")
             return _DATA
         if callee.kind == "Function":
-            _check_data(args, kwargs, "passes a function or object to another Function")
-            return _DATA
+            raise _RefusedError("calls another Function, whose random numbers go on")
         if callee.kind == "method":
             return self._call(_Value("function", callee.what), [callee.more, *args], kwargs)
         if callee.kind == "function":
@@ -473,7 +465,7 @@ class Judge:
 
     def _call_with_data(self, value: _Value) -> None:
         """Calls what a function of Graven's got, which passes tensors to it."""
-        if value.kind in ("public", "Function"):
+        if value.kind == "public":
             return
         if value.kind not in ("function", "local", "method"):
             raise _RefusedError("passes an object to a function of Graven's")

@@ -70,13 +70,21 @@ SHARED: dict[str, tuple[int, str]] = {
             for k in (2.0, 3.0, 2.0, 3.0): yield (lambda x: x * k,)
         """,
     ),
-    "captured public function and Function": (
+    "captured public function": (
         1,
         """
-        inner = tf.function(lambda x: x + 1.0)
-        def make(act, inner): return lambda x: act(inner(x))
+        def make(act): return lambda x: act(x + 1.0)
         def steps():
-            for _ in range(3): yield (make(tf.nn.relu, inner),)
+            for _ in range(3): yield (make(tf.nn.relu),)
+        """,
+    ),
+    "captured Function": (
+        3,
+        """
+        inner = tf.function(lambda x: x + 1.0)
+        def make(inner): return lambda x: inner(x)
+        def steps():
+            for _ in range(3): yield (make(inner),)
         """,
     ),
     "captured object": (
@@ -510,6 +518,58 @@ KNOWS: dict[str, tuple[str, str]] = {
 
 # Whole programs whose calls must not get a trace of another function.
 APART: dict[str, str] = {
+    "a variable that is an argument and captured": """
+        u, b = tf.Variable(1.0), tf.Variable(10.0)
+        def body(x, v, g): return g(v)
+        def steps():
+            for v in (u, b, u, b): yield v, lambda w: w * 1.0 + u * 100.0
+        """,
+    "the order of a dict": """
+        def body(x, d, g):
+            total = x * 0.0
+            for k in d: total = total * 10.0 + g(d[k])
+            return total
+        def steps():
+            one, two = tf.constant(1.0), tf.constant(2.0)
+            yield {"w": one, "b": two}, lambda v: v * 2.0
+            yield {"b": two, "w": one}, lambda v: v * 2.0
+        """,
+    "functions of other parameters": """
+        def body(x, a, b, c, d): return x * (2.0 if c == d else 3.0)
+        def steps():
+            yield mk(2.0), mk(2.0), 1, 2
+            same = mk(2.0)
+            yield None, None, same, same
+            yield None, None, mk(2.0), mk(2.0)
+        """,
+    "identities of captured values": """
+        def make(k, j): return lambda x: x * (2.0 if k is j else 3.0)
+        def steps():
+            yield (make(None, None),)
+            k = float("1.5")
+            yield (make(k, k),)
+            yield (make(float("1.5"), float("1.5")),)
+        """,
+    "an attribute before a method": """
+        v = tf.Variable(2.0)
+        calls = []
+        def steps():
+            yield (lambda x: x * v.read_value(),)
+            read = v.read_value
+            def counted():
+                calls.append(1)
+                return read() + float(len(calls))
+            v.read_value = counted
+            for _ in range(3): yield (lambda x: x * v.read_value(),)
+        """,
+    "a fresh function that fails beside one that stays": """
+        def loss(v): return v * 2.0
+        def body(x, loss, act): return loss(act(x))
+        def good(): return lambda v: v + 1.0
+        def bad(): return lambda v: v * {1: 2.0}[2]
+        def steps():
+            for make in (good, bad, bad, good): yield loss, make()
+        """,
     "captured numbers of other types": """
         def make(k):
             return lambda x: x * (2.0 if isinstance(k, bool) else 3.0 if k / 2 == 0 else 4.0)
