@@ -260,6 +260,7 @@ class LoopTracer {
     // The results are put in the containers of the variables, whatever these are.
     RETURN_IF_ERROR(check_result(variables_, result, /*types_count=*/false));
     result_ = in_structure_of_variables(result);
+    RETURN_IF_ERROR(check_composites_like(variables_, result_));
     const std::vector<Tensor> after = tensors_of(result_);
     if (after.size() != before_.size()) {
       return value_error("body must return a tensor for each loop variable, and None for None");

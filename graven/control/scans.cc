@@ -106,6 +106,7 @@ class Scanner {
     }
     constexpr std::string_view kMustNest = "fn must return the structure of what is accumulated";
     RETURN_IF_ERROR(check_nested_like(first_, next, kMustNest, keeps_all_ || at_once));
+    RETURN_IF_ERROR(check_composites_like(first_, next));
     if (tensors_of(next).size() != rows_.size()) return value_error(kMustNest);
     const std::vector<Tensor> tensors = tensors_of(next);
     for (size_t i = 0; i < tensors.size(); ++i) {

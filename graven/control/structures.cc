@@ -258,6 +258,30 @@ Value with_types_learnt(Value value, const Value& after) {
   return value;
 }
 
+Status check_composites_like(const Value& before, const Value& after) {
+  if (before.kind == Value::Kind::kContainer && after.kind == Value::Kind::kContainer) {
+    for (size_t i = 0; i < before.items.size(); ++i) {
+      const int at = after.container->matching_position(*before.container, i);
+      if (at < 0 || static_cast<size_t>(at) >= after.items.size()) continue;
+      RETURN_IF_ERROR(check_composites_like(before.items[i], after.items[static_cast<size_t>(at)]));
+    }
+    return {};
+  }
+  const auto is_typed = [](const Value& value) {
+    return value.kind == Value::Kind::kTyped && value.type;
+  };
+  if (!is_typed(before) && !is_typed(after)) return {};
+  const auto text = [&](const Value& value) {
+    return is_typed(value) ? own_type_of(value)->repr() : described(value);
+  };
+  if (is_typed(before) && is_typed(after) &&
+      own_type_of(before)->common_supertype(*own_type_of(after))) {
+    return {};
+  }
+  return type_error("A loop variable is ", text(before), " before the loop, but ", text(after),
+                    " after an iteration: a composite tensor must keep all of its type but shapes");
+}
+
 Status check_nested_like(const Value& a, const Value& b, std::string_view message,
                          bool types_count) {
   const bool has_items = a.kind == Value::Kind::kContainer;

@@ -40,6 +40,10 @@ Value with_common_types(Value value, const Value& b);
 // iteration tells what the elements of a list are that was empty before.
 Value with_types_learnt(Value value, const Value& after);
 
+// Whether the composite tensors of a loop's variables, nested alike, are of the same types after an
+// iteration but for their shapes: a TypeError if not, as a graph feeds their tensors alone.
+Status check_composites_like(const Value& before, const Value& after);
+
 // Whether containers nest in the same way, whatever their leaves are: a ValueError with this
 // message if there are other items, a TypeError if a container is of another type and types count.
 Status check_nested_like(const Value& a, const Value& b, std::string_view message,

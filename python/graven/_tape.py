@@ -10,6 +10,7 @@ from typing import Any
 from graven import _engine, _logging, nest
 from graven import _functions as ops
 from graven._indexed_slices import IndexedSlices
+from graven._type_spec import CompositeTensor
 from graven._unsupported import PublicEnumClass
 from graven._variable import Variable
 
@@ -75,7 +76,7 @@ class GradientTape:
 
         Args:
           tensor: Tensors and variables; those that are not floating or complex are left out, with
-            a warning.
+            a warning. Of composite tensors the parts that are floating or complex.
 
         Raises:
           ValueError: A leaf is neither tensor nor variable.
@@ -83,6 +84,10 @@ class GradientTape:
         for leaf in nest.flatten(tensor):
             if isinstance(leaf, IndexedSlices):
                 self.watch([leaf.values])
+                continue
+            if isinstance(leaf, CompositeTensor):
+                parts = nest.flatten(leaf, expand_composites=True)
+                self.watch([part for part in parts if _is_differentiable(part)])
                 continue
             if not isinstance(leaf, _engine.Tensor | Variable):
                 raise ValueError(

@@ -475,3 +475,54 @@ def test_a_bare_tuple_is_no_annotation() -> None:
     with pytest.raises(TypeError, match="Unsupported type annotation"):
         _declare(typing.Tuple)  # noqa: UP006
     assert _declare(tuple[()])(()).x == ()
+
+
+class Scaled(Extension):
+    x: tf.Tensor
+    k: float
+
+
+class ScaledTwice(Scaled):
+    pass
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        lambda u: Scaled(u.x * u.k, u.k / 2.0),
+        lambda u: ScaledTwice(u.x, u.k),
+        lambda u: tf.experimental.Optional.from_value(u.x),
+    ],
+)
+def test_a_constant_of_a_loop_variable_does_not_change(changed: Any) -> None:
+    @tf.function
+    def f(n: Any) -> Any:
+        u = Scaled(1.0, 0.5)
+        for _ in tf.range(n):
+            u = changed(u)
+        return u
+
+    with pytest.raises(TypeError, match="must keep all of its type but shapes"):
+        f(tf.constant(3))
+
+
+def test_optionals_of_a_loop_keep_their_structure() -> None:
+    optional = tf.experimental.Optional
+
+    @tf.function
+    def f(n: Any) -> Any:
+        o = optional.from_value({"a": 1.0})
+        for _ in tf.range(n):
+            o = optional.from_value({"b": 1.0})
+        return o
+
+    with pytest.raises(TypeError, match="must keep all of its type but shapes"):
+        f(tf.constant(3))
+
+
+def test_a_tape_watches_the_parts_of_a_value() -> None:
+    m = masked()
+    with tf.GradientTape() as tape:
+        tape.watch(m)
+        y = tf.reduce_sum(m.values * [5.0, 3.0])
+    assert tape.gradient(y, m.values).numpy().tolist() == [5.0, 3.0]
