@@ -33,7 +33,9 @@ Result<Tensors> apply_custom_gradient(Builder& builder, std::span<const Tensor> 
   auto listeners = Frame::current().listeners;
   BackwardRef backward;
   for (Listener* listener : listeners) {
-    if (was_heard && accumulator_of(listener)) {
+    // A tangent goes on through the ops of the function itself, as in TensorFlow; where there are
+    // none from the inputs to the values, through the gradient.
+    if (was_heard && accumulator_of(listener) && listener->wants(outputs)) {
       listener->on_op(*kIdentityN.op, attrs, outputs, results);
       continue;
     }
@@ -49,8 +51,12 @@ Result<Tensors> apply_custom_gradient(Builder& builder, std::span<const Tensor> 
   return results;
 }
 
+size_t num_custom_results(const Node& node) {
+  return static_cast<size_t>(std::get<int64_t>(node.attribute(kNumResults)));
+}
+
 BackwardRef backward_of_custom_node(const Node& node, std::span<const Tensor> outputs) {
-  auto num_results = static_cast<size_t>(std::get<int64_t>(node.attribute(kNumResults)));
+  const size_t num_results = num_custom_results(node);
   // The inputs' own values are among the outputs.
   auto backward = backward_of_custom(node.custom_gradient(), outputs.subspan(num_results),
                                      outputs.subspan(0, num_results));

@@ -17,8 +17,8 @@ namespace graven::engine {
 // run before, with tapes stopped or not. Returns new tensors, equal to `outputs`, whose only way
 // back to the inputs is the gradient. Handles of variables may be among the inputs. For a listener
 // that wants none of the inputs, eager results are those of the function without a gradient of its
-// own, as in TensorFlow. To a forward accumulator they always are those, unless it did not hear of
-// the function's ops (was_heard): it takes the gradient then.
+// own, as in TensorFlow. To a forward accumulator they are those too, unless it did not hear of the
+// function's ops (was_heard), or no tangent goes through them: it takes the gradient then.
 //
 // In a graph a node IdentityN of outputs and inputs carries the gradient, so that it also holds
 // when the graph is differentiated as a whole, by gradient_pair; the listeners of the current
@@ -27,6 +27,9 @@ GRAVEN_API Result<Tensors> apply_custom_gradient(Builder& builder, std::span<con
                                                  std::span<const Tensor> outputs,
                                                  const Ref<CustomGradient>& gradient,
                                                  bool was_heard = true);
+
+// How many of the outputs of such a node are the results.
+size_t num_custom_results(const Node& node);
 
 // The gradient of such a node.
 BackwardRef backward_of_custom_node(const Node& node, std::span<const Tensor> outputs);

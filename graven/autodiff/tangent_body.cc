@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "graven/autodiff/call_gradient.h"
+#include "graven/autodiff/custom_gradient.h"
 #include "graven/autodiff/derivatives.h"
 #include "graven/autodiff/expand_composites.h"
 #include "graven/autodiff/gradient_pair.h"
@@ -110,6 +111,17 @@ class Maker {
       return extend(node, inputs, given.tangents);
     }
     for (int i = 0; i < node->num_outputs(); ++i) outputs.push_back(tensor({node, i}));
+    if (node->custom_gradient() &&
+        std::none_of(given.tangents.begin(),
+                     given.tangents.begin() + static_cast<int64_t>(num_custom_results(*node)),
+                     is_there)) {
+      known_[node].status = Status(
+          Code::kUnimplemented,
+          str_cat("No tangent goes through the ops of the function with a custom gradient at ",
+                  node->name(), ", and within a Function its gradient is not asked for one"),
+          ErrorKind::kLookupError);
+      return {};
+    }
     auto tangents =
         push_tangents(node->op(), node->attrs(), inputs, outputs, given.tangents, builder_);
     if (tangents.ok()) {

@@ -85,7 +85,8 @@ class ExtensionType(_Frozen, CompositeTensor):
 
     A class lists its fields with their types; the constructor, a spec `<class>.Spec` and printing
     are made of them, and what is passed is converted. Such values are arguments, results and
-    captures of functions, and variables of loops, and do not change.
+    captures of functions, and do not change. They are variables of loops, whose tensors may change
+    there, but nothing else.
 
         class Masked(tf.experimental.ExtensionType):
             values: tf.Tensor

@@ -63,7 +63,8 @@ class Optional(CompositeTensor):
 
     Made by `from_value` and `empty`. A Function's branches may give one or the other, and
     `has_value()` tells which when the program runs. (TensorFlow keeps it in a tensor of dtype
-    variant; here it is a bool and the tensors, zeros where there is no value.)
+    variant; here it is a bool and the tensors, zeros where there is no value, which take as much
+    memory as a value would; sizes that the spec does not know are 0.)
 
     Source: tf.experimental.Optional.
     """

@@ -370,3 +370,33 @@ def test_an_integer_primal_is_left_out(caplog: pytest.LogCaptureFixture) -> None
         y = x * x
     assert accumulator.jvp(y) is None
     assert "must be floating" in caplog.text
+
+
+# Straight-through estimators and wrapped callbacks: no tangent goes through the ops of the values.
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (lambda x: tf.sign(x), 3.0),
+        (lambda x: tf.ensure_shape(tf.numpy_function(np.sin, [x], tf.float32), []), 3.0),
+        (lambda x: tf.identity(x), 1.0),  # as in TensorFlow, the ops count where there are any
+    ],
+)
+def test_a_custom_gradient_counts_where_no_op_leads_to_the_values(
+    value: Any, expected: float
+) -> None:
+    f = tf.custom_gradient(lambda x: (tf.identity(value(x)), lambda dy: dy * 3.0))
+    x = tf.constant(0.5)
+    with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as accumulator:
+        y = f(x)
+        z = f(x) * x
+    assert float(accumulator.jvp(y)) == expected
+    assert float(accumulator.jvp(z)) == pytest.approx(expected * 0.5 + float(y))
+
+
+def test_within_a_function_such_a_custom_gradient_is_an_error() -> None:
+    step = tf.custom_gradient(lambda x: (tf.identity(tf.sign(x)), lambda dy: dy))
+    x = tf.constant(0.5)
+    with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as accumulator:
+        y = tf.function(step)(x)
+    with pytest.raises(LookupError, match="function with a custom gradient at IdentityN"):
+        accumulator.jvp(y)
