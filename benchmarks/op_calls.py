@@ -63,8 +63,8 @@ _NOT_TIMED = {
     "PartitionedCall": "a call of a Function",
     "StatefulPartitionedCall": "a call of a Function",
     **_each(
-        "Case If StatelessCase StatelessIf StatelessWhile While case cond foldl foldr map_fn scan "
-        "switch_case vectorized_map while_loop",
+        "Case EagerPyFunc If PyFunc PyFuncStateless StatelessCase StatelessIf StatelessWhile While "
+        "case cond foldl foldr map_fn scan switch_case vectorized_map while_loop",
         "runs functions of the program",
     ),
     "FakeParam": "a value that nothing reads",
