@@ -11,12 +11,11 @@
 #include "graven/ir/frame.h"
 #include "graven/python/bind.h"
 #include "graven/python/cache_info.h"
-#include "graven/python/cast.h"
 #include "graven/python/convert.h"
 #include "graven/python/entry_object.h"
 #include "graven/python/errors.h"
-#include "graven/python/function_opaque.h"
-#include "graven/python/key.h"
+#include "graven/python/function_arguments.h"
+#include "graven/python/function_resolve.h"
 #include "graven/python/opaque.h"
 #include "graven/python/pure_arguments.h"
 #include "graven/python/slot.h"
@@ -24,7 +23,6 @@
 #include "graven/python/trace_types.h"
 #include "graven/python/tracer.h"
 #include "graven/python/value.h"
-#include "graven/python/variable_object.h"
 
 namespace graven::python {
 
@@ -43,16 +41,6 @@ using engine::Value;
 // tf.config.run_functions_eagerly.
 std::atomic<bool> g_run_eagerly{false};
 
-// The arguments of one call, bound to parameters. All borrowed.
-struct Arguments {
-  engine::InlineVector<PyObject*, 32> values;  // one a parameter; null for *args and **kwargs
-  engine::InlineVector<PyObject*, 8> extra;    // the values of *args
-  struct Keyword {
-    PyObject *name, *value;
-  };
-  engine::InlineVector<Keyword, 8> keywords;  // the values of **kwargs, sorted by name
-};
-
 FunctionObject* self_of(PyObject* object) { return reinterpret_cast<FunctionObject*>(object); }
 
 // Null with an exception set for an object that only __new__ has made.
@@ -61,74 +49,6 @@ FunctionObject* initialised(PyObject* object) {
   if (self->function) return self;
   PyErr_SetString(PyExc_RuntimeError, "The function was not initialised: call Function.__init__");
   return nullptr;
-}
-
-int find_parameter(const Signature& signature, PyObject* name) {
-  const auto& parameters = signature.parameters;
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    if (parameters[i].name.get() == name) return static_cast<int>(i);
-  }
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    if (PyUnicode_Compare(parameters[i].name.get(), name) == 0) return static_cast<int>(i);
-  }
-  return -1;
-}
-
-// True if a keyword of **kwargs needs no sanitising.
-bool is_clean_name(PyObject* name) {
-  Py_ssize_t n = PyUnicode_GET_LENGTH(name);
-  for (Py_ssize_t i = 0; i < n; ++i) {
-    Py_UCS4 c = PyUnicode_READ_CHAR(name, i);
-    if (i == 0 ? !Py_UNICODE_ISALPHA(c) : !(Py_UNICODE_ISALNUM(c) || c == '_')) return false;
-  }
-  return n > 0;
-}
-
-enum class Bound { kYes, kNo, kNeedsSanitizing };
-
-// Binds as Python does. missing_is_none: parameters without argument stay null instead of failing,
-// for get_concrete_function with an input_signature.
-Bound bind(const Signature& signature, PyObject* const* args, Py_ssize_t nargs,
-           PyObject* const* keyword_values, PyObject* keyword_names, bool allow_missing,
-           Arguments& bound) {
-  size_t n = signature.parameters.size();
-  for (size_t i = 0; i < n; ++i) bound.values.push_back(nullptr);
-  Py_ssize_t next = 0;
-  for (size_t i = 0; i < n && next < nargs; ++i) {
-    ParameterKind kind = signature.parameters[i].kind;
-    if (kind == ParameterKind::kPositionalOnly || kind == ParameterKind::kPositionalOrKeyword) {
-      bound.values[i] = args[next++];
-    }
-  }
-  if (next < nargs && signature.var_positional < 0) return Bound::kNo;
-  for (; next < nargs; ++next) bound.extra.push_back(args[next]);
-  Py_ssize_t num_keywords = keyword_names ? PyTuple_GET_SIZE(keyword_names) : 0;
-  for (Py_ssize_t k = 0; k < num_keywords; ++k) {
-    PyObject* name = PyTuple_GET_ITEM(keyword_names, k);
-    int at = find_parameter(signature, name);
-    ParameterKind kind = at < 0 ? ParameterKind::kVarKeyword : signature.parameters[at].kind;
-    if (kind == ParameterKind::kPositionalOrKeyword || kind == ParameterKind::kKeywordOnly) {
-      if (bound.values[at]) return Bound::kNo;
-      bound.values[at] = keyword_values[k];
-      continue;
-    }
-    if (signature.var_keyword < 0) return Bound::kNo;
-    if (!is_clean_name(name)) return Bound::kNeedsSanitizing;
-    bound.keywords.push_back({name, keyword_values[k]});
-  }
-  std::sort(bound.keywords.begin(), bound.keywords.end(),
-            [](const Arguments::Keyword& a, const Arguments::Keyword& b) {
-              return PyUnicode_Compare(a.name, b.name) < 0;
-            });
-  for (size_t i = 0; i < n; ++i) {
-    if (bound.values[i] || static_cast<int>(i) == signature.var_positional ||
-        static_cast<int>(i) == signature.var_keyword) {
-      continue;
-    }
-    bound.values[i] = signature.parameters[i].default_value.get();
-    if (!bound.values[i] && !allow_missing) return Bound::kNo;
-  }
-  return Bound::kYes;
 }
 
 // Lets a Function own an object that its traces need.
@@ -151,32 +71,6 @@ bool keep(FunctionObject* function, PyObject* object) {
   return PyList_Append(kept, object) == 0;
 }
 
-bool write_row(const Signature& signature, const Arguments& bound, KeyBuilder& key) {
-  for (size_t i = 0; i < signature.parameters.size(); ++i) {
-    key.set_parameter(i);
-    if (static_cast<int>(i) == signature.var_positional) {
-      key.begin(engine::KeyTag::kArguments, bound.extra.size());
-      key.set_variadic(true);
-      for (PyObject* extra : bound.extra) {
-        if (!key.add(extra)) return false;
-      }
-      key.set_variadic(false);
-    } else if (static_cast<int>(i) == signature.var_keyword) {
-      key.begin(engine::KeyTag::kKeywords, bound.keywords.size());
-      key.set_variadic(true);
-      for (const auto& keyword : bound.keywords) {
-        if (!key.add_text(keyword.name) || !key.add(keyword.value)) return false;
-      }
-      key.set_variadic(false);
-    } else if (PyObject* value = bound.values[i]) {
-      if (!key.add(value)) return false;
-    } else if (!key.add_spec(*signature.parameters[i].constraint)) {
-      return false;
-    }
-  }
-  return true;
-}
-
 // Runs an entry and packs its result.
 PyObject* run(FunctionObject* self, Entry& entry, std::span<const Tensor> tensors) {
   engine::Tensors outputs;
@@ -193,12 +87,6 @@ PyObject* run(FunctionObject* self, Entry& entry, std::span<const Tensor> tensor
   if (!status.ok()) return raise(status);
   size_t next = 0;
   return to_python(entry.structured_outputs(), outputs, next).release();
-}
-
-std::string utf8(PyObject* text) {
-  const char* data = PyUnicode_AsUTF8(text);
-  if (!data) PyErr_Clear();
-  return data ? data : "";
 }
 
 // Calls a function of graven._function with the Function, the arguments as tuple and dict, and one
@@ -225,334 +113,10 @@ PyObject* call_helper(const char* name, PyObject* self, PyObject* const* args, P
                                                   more, nullptr);
 }
 
-// The result of resolve: the entry, and the flat tensors of the arguments.
-struct Resolved {
-  Ref<Entry> entry;
-  std::vector<Tensor> tensors;
-  bool has_traced = false;
-};
-
 // The hits of several Functions together. Counted with the GIL.
 struct HitTotal {
   std::shared_ptr<int64_t> hits = std::make_shared<int64_t>(0);
 };
-
-// The use that an entry is resolved for.
-enum class Purpose { kCall, kConcreteFunction, kInitialization };
-
-// The arguments of a call as the engine takes them.
-struct Described {
-  // Not on the stack, which holds one for each trace that goes on inside another.
-  std::unique_ptr<KeyBuilder> key;
-  engine::CallRow row;  // of the key
-  engine::FunctionType type;
-  std::vector<Value> values;
-};
-
-// The functions among the arguments by the names of their parameters; empty if memory is gone.
-Object functions_by_name(FunctionObject* self, const Arguments& bound) {
-  Object found = Object::take(PyDict_New());
-  for (size_t i = 0; found && i < bound.values.size(); ++i) {
-    PyObject* value = bound.values[i];
-    if (!value || !FunctionWords::takes(Py_TYPE(value))) continue;
-    if (PyDict_SetItem(found.get(), self->signature->parameters[i].name.get(), value) < 0)
-      return {};
-  }
-  return found;
-}
-
-// From now on the functions among the arguments are known by identity.
-void refuse_functions(FunctionObject* self, const Arguments& bound, const std::string& why) {
-  for (PyObject* value : bound.values) {
-    if (value && FunctionWords::takes(Py_TYPE(value))) self->equal->refuse(value, why);
-  }
-}
-
-// The row of a call. False if words cannot describe the arguments.
-bool write_new_row(FunctionObject* self, const Arguments& bound, bool allow_specs,
-                   const EqualFunctions* equal, Described& call) {
-  call.key = std::make_unique<KeyBuilder>(self->function->options().literals_equal_as_numbers,
-                                          allow_specs, equal, /*is_for_trace=*/true);
-  return write_row(*self->signature, bound, *call.key);
-}
-
-// The same; functions are in it by code and captures if it is proven that they may be.
-bool write_row_for_trace(FunctionObject* self, const Arguments& bound, bool allow_specs,
-                         Described& call) {
-  EqualFunctions* equal = self->equal.get();
-  bool is_written = write_new_row(self, bound, allow_specs, equal, call);
-  if (call.key->functions().empty()) return is_written;
-  std::string why = call.key->why_not_equal();
-  if (!is_written) why = "another argument is an object";
-  if (is_written && call.key->may_be_equal()) {
-    if (equal->may_be_traced(call.key->structure())) return true;
-    const Object functions = functions_by_name(self, bound);
-    std::optional<std::string> none = "memory is gone";
-    if (functions) {
-      none = equal->prove(reinterpret_cast<PyObject*>(self), functions.get(), call.key->structure(),
-                          call.key->objects());
-    }
-    PyErr_Clear();
-    why = none.value_or("what it reads has changed while its code was read");
-    if (!none) {
-      is_written = write_new_row(self, bound, allow_specs, equal, call);
-      if (is_written && call.key->may_be_equal() && !call.key->functions().empty() &&
-          equal->may_be_traced(call.key->structure())) {
-        return true;
-      }
-    }
-  }
-  refuse_functions(self, bound, why);
-  return write_new_row(self, bound, allow_specs, nullptr, call);
-}
-
-// Lets the functions among the values be compared as they are in the row.
-Status compare_functions(const FunctionObject* self, Described& call) {
-  if (!self->equal) return {};
-  const auto added = call.key->functions();
-  auto set = [&](size_t value, Ref<engine::Opaque> object) {
-    call.values[value].object = std::move(object);
-  };
-  size_t next = 0;
-  for (size_t i = 0; i < call.values.size(); ++i) {
-    if (call.values[i].kind != Value::Kind::kObject) continue;
-    const Object object = object_of(*call.values[i].object);
-    PyObject* function = object.get();
-    if (!function || !FunctionWords::takes(Py_TYPE(function))) continue;
-    if (call.row.is_known && next < added.size() && added[next].object == function) {
-      const auto words =
-          call.row.words.subspan(added[next].begin, added[next].end - added[next].begin);
-      ++next;
-      const auto structure = call.key->structure();
-      ASSIGN_OR_RETURN(auto opaque, EqualFunctionOpaque::create(
-                                        function, {words.begin(), words.end()},
-                                        {structure.begin(), structure.end()}, call.row.guards));
-      set(i, opaque);
-    } else if (const std::string* why = self->equal->why_refused(function)) {
-      ASSIGN_OR_RETURN(auto opaque, RefusedFunctionOpaque::create(function, *why));
-      set(i, opaque);
-    }
-  }
-  return {};
-}
-
-// Makes values and types of the arguments. An exception of Python's may be pending when it fails.
-Result<Described> describe(FunctionObject* self, const Arguments& bound, bool allow_specs) {
-  const Signature& signature = *self->signature;
-  Described call;
-  if (write_row_for_trace(self, bound, allow_specs, call)) {
-    call.row = engine::CallRow::of(call.key->key());
-    call.row.is_known = call.key->may_be_remembered();
-    // Before user code runs, which may drop the last reference to a container's item.
-    for (const Object& object : call.key->objects()) {
-      ASSIGN_OR_RETURN(auto guard, guard_life(object.get(), self->function->life_listener()));
-      call.row.guards.push_back(std::move(guard));
-    }
-  }
-  bool has_star = signature.var_positional >= 0;
-  auto add = [&](std::string name, ParameterKind kind, const engine::TraceTypeRef& constraint,
-                 PyObject* object) -> Status {
-    engine::TraceTypeRef own;
-    if (!object) {  // get_concrete_function() of a constrained parameter
-      own = constraint;
-      call.values.push_back(Value::of_type(constraint));
-    } else if (constraint) {
-      ASSIGN_OR_RETURN(Object cast, cast_to(*constraint, object, allow_specs));
-      call.row.is_known &= cast.get() == object;
-      ASSIGN_OR_RETURN(Value value, to_value(cast.get(), allow_specs));
-      call.values.push_back(std::move(value));
-      own = constraint;
-    } else {
-      ASSIGN_OR_RETURN(Value value, to_value(object, allow_specs));
-      call.values.push_back(std::move(value));
-    }
-    call.type.parameters.push_back({std::move(name), kind, false, std::move(own)});
-    return {};
-  };
-  for (size_t i = 0; i < signature.parameters.size(); ++i) {
-    const Signature::Parameter& parameter = signature.parameters[i];
-    std::string name = utf8(parameter.name.get());
-    if (static_cast<int>(i) == signature.var_positional) {
-      for (size_t j = 0; j < bound.extra.size(); ++j) {
-        RETURN_IF_ERROR(add(engine::str_cat(name, "_", j), ParameterKind::kPositionalOnly, nullptr,
-                            bound.extra[j]));
-      }
-    } else if (static_cast<int>(i) == signature.var_keyword) {
-      for (const auto& keyword : bound.keywords) {
-        RETURN_IF_ERROR(
-            add(utf8(keyword.name), ParameterKind::kKeywordOnly, nullptr, keyword.value));
-      }
-    } else {
-      ParameterKind kind = parameter.kind;
-      if (has_star && kind == ParameterKind::kPositionalOrKeyword) {
-        kind = ParameterKind::kPositionalOnly;
-      }
-      RETURN_IF_ERROR(add(name, kind, parameter.constraint, bound.values[i]));
-    }
-  }
-  RETURN_IF_ERROR(compare_functions(self, call));
-  return call;
-}
-
-// After a trace for functions that are known by their code: true if it is what the row says. It is
-// not if another thread has changed what they have captured, or if it reads what is not watched.
-bool is_for_equal_functions(FunctionObject* self, const Arguments& bound, const Described& call,
-                            std::span<const uint64_t> words) {
-  std::string why = take_refusal_for_equals();
-  if (why.empty()) {
-    Described again;
-    const bool is_written =
-        write_new_row(self, bound, /*allow_specs=*/true, self->equal.get(), again);
-    if (is_written && again.key->may_be_equal() &&
-        std::ranges::equal(again.key->key().row(), words) &&
-        self->equal->may_be_traced(call.key->structure())) {
-      return true;
-    }
-    why = "what it reads has changed while it was traced";
-  }
-  for (const KeyBuilder::AddedFunction& each : call.key->functions()) {
-    self->equal->refuse(each.object, why);
-  }
-  return false;
-}
-
-// After the trace for a function failed: the one that the function has run before with arguments of
-// these types, if it is there. TensorFlow would run it: the function is the same, and only what it
-// has captured or reads is not. Null for fresh functions, and if the error is not of the code.
-Ref<Entry> trace_before(FunctionObject* self, const Described& call, const Status& error) {
-  // Of several functions it is not known which have run together.
-  if (call.key->functions().size() != 1) return nullptr;
-  PyObject* function = call.key->functions().front().object;
-  const int64_t number = self->equal->last_trace_of(function);
-  if (number == 0) return nullptr;
-  raise(error);
-  const bool is_ordinary = PyErr_ExceptionMatches(PyExc_Exception);
-  PyObject *type, *value, *traceback;
-  PyErr_Fetch(&type, &value, &traceback);
-  const bool is_of_lock = type && is_trace_lock_error(type);
-  for (PyObject* each : {type, value, traceback}) drop(each);
-  if (!is_ordinary || is_of_lock) return nullptr;
-  for (const Ref<Entry>& entry : self->function->entries()) {
-    const auto& parameters = entry->type().parameters;
-    if (entry->number() != number || parameters.size() != call.values.size()) continue;
-    engine::TypingContext context{/*equal_as_numbers=*/false, {}};
-    for (size_t i = 0; i < parameters.size(); ++i) {
-      const Value& value = call.values[i];
-      if (value.kind == Value::Kind::kObject) continue;  // a function
-      auto now = engine::type_of(value, context);
-      if (!now.ok() || !(*now)->is_subtype_of(*parameters[i].type)) return nullptr;
-    }
-    const std::string text = engine::str_cat(
-        "What a function among the arguments of ", self->function->shown_name(),
-        " has captured or reads has changed. The trace that this asks for failed (",
-        error.message().substr(0, 300),
-        "), so calls with this function go on with the trace of the old value, as TensorFlow's "
-        "would. See docs/cache.md");
-    Object module = Object::take(run_python<PyImport_ImportModule>("graven._logging"));
-    Object told = module ? Object::take(run_python<PyObject_CallMethod>(
-                               module.get(), "warn_once", "ss", text.c_str(), text.c_str()))
-                         : Object();
-    PyErr_Clear();
-    return entry;
-  }
-  return nullptr;
-}
-
-bool has_foreign_part(const Value& value) {
-  return value.kind == Value::Kind::kTyped || std::ranges::any_of(value.items, has_foreign_part);
-}
-
-// What to_tensors of users' types gave must fit the placeholders that placeholder_value made.
-Status check_fed(const Entry& entry, std::span<const Tensor> tensors) {
-  const auto inputs = entry.graph()->inputs().first(static_cast<size_t>(entry.num_arguments()));
-  if (inputs.size() != tensors.size()) {
-    return engine::type_error(
-        "to_tensors of the arguments' TraceTypes must give a tensor for each "
-        "placeholder that placeholder_value made: there are ",
-        inputs.size(), " placeholders in all, and ", tensors.size(), " tensors");
-  }
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const engine::OutputType& made = inputs[i]->output(0);
-    if (tensors[i].dtype() == made.dtype &&
-        engine::are_compatible(tensors[i].shape(), made.shape)) {
-      continue;
-    }
-    return engine::type_error("to_tensors of an argument's TraceType gave ",
-                              engine::dtype_name(tensors[i].dtype()), " of shape ",
-                              tensors[i].shape().to_text(), " for the placeholder ",
-                              inputs[i]->name(), ", which placeholder_value made of ",
-                              engine::dtype_name(made.dtype), " and shape ", made.shape.to_text());
-  }
-  return {};
-}
-
-// Notes which trace functions have run that are in the row by their code.
-void note_use(FunctionObject* self, const KeyBuilder& key, const Entry& entry) {
-  for (const KeyBuilder::AddedFunction& each : key.functions()) {
-    self->equal->note_use(each.object, entry.number());
-  }
-}
-
-// Makes values and types of the arguments, and finds or traces the entry. An exception of Python's
-// may be pending when it fails with it.
-Result<Resolved> resolve(FunctionObject* self, const Arguments& bound, Purpose purpose) {
-  const bool allow_specs = purpose != Purpose::kCall;
-  Resolved resolved;
-  const TypeComparisons comparisons;
-  if (self->equal && purpose != Purpose::kCall) {
-    refuse_functions(self, bound, "one of its code was given to get_concrete_function");
-  }
-  ASSIGN_OR_RETURN(Described call, describe(self, bound, allow_specs));
-  const std::vector<Value>& values = call.values;
-  const bool has_equal = self->equal && !call.key->functions().empty();
-  std::vector<uint64_t> words;
-  Ref<engine::LifeGuard> guard;
-  if (has_equal) {
-    take_refusal_for_equals();  // of a trace that failed
-    words.assign(call.row.words.begin(), call.row.words.end());
-    guard = engine::make_ref<engine::LifeGuard>(self->function->life_listener());
-    call.row.guards.push_back(guard);
-  }
-  {
-    ReleaseGil release;
-    if (purpose == Purpose::kInitialization) {
-      ASSIGN_OR_RETURN(resolved.entry, self->function->initialization(call.type, values));
-      return resolved;
-    }
-    auto engine_purpose = purpose == Purpose::kCall ? engine::Function::Purpose::kCall
-                                                    : engine::Function::Purpose::kLookUp;
-    auto found = self->function->resolve(call.type, values, engine_purpose, std::move(call.row));
-    if (!found.ok() && has_equal) {
-      HoldGil gil;
-      if (Ref<Entry> before = trace_before(self, call, found.status())) {
-        found = engine::Function::Resolved{std::move(before), false};
-      }
-    }
-    RETURN_IF_ERROR(found.status());
-    resolved.entry = std::move(found->entry);
-    resolved.has_traced = found->has_traced;
-  }
-  if (has_equal) note_use(self, *call.key, *resolved.entry);
-  if (has_equal && resolved.has_traced) {
-    if (!is_for_equal_functions(self, bound, call, words)) {
-      ReleaseGil release;
-      self->function->drop(*resolved.entry);
-    }
-    self->equal->add_trace(call.key->functions().front().object, std::move(guard));
-  }
-  RETURN_IF_ERROR(TypeComparisons::take());
-  bool has_specs =
-      std::any_of(values.begin(), values.end(), [](const Value& v) { return v.is_spec; });
-  if (has_specs || allow_specs) return resolved;
-  const auto& parameters = resolved.entry->type().parameters;
-  for (size_t i = 0; i < values.size(); ++i) {
-    RETURN_IF_ERROR(parameters[i].type->to_tensors(values[i], resolved.tensors));
-  }
-  if (std::ranges::any_of(values, has_foreign_part)) {
-    RETURN_IF_ERROR(check_fed(*resolved.entry, resolved.tensors));
-  }
-  return resolved;
-}
 
 // Errors that binding and casting cause are told as such; those of the user's code are not.
 bool is_binding_error(const Status& status) {
@@ -592,18 +156,18 @@ __attribute__((noinline)) bool call_found(PyObject* object, PyObject* const* arg
     result = call_unbound(bound, object, args, nargs, keyword_names);
     return true;
   }
-  KeyBuilder key(self->function->options().literals_equal_as_numbers, /*has_specs=*/false,
-                 self->equal.get());
-  if (!write_row(*self->signature, arguments, key)) return false;
-  if (!key.functions().empty() &&
-      !(key.may_be_equal() && self->equal->are_proven(key.structure()))) {
+  ArgumentRow row(self->function->options().literals_equal_as_numbers, /*has_specs=*/false,
+                  self->equal.get(), /*is_for_trace=*/false);
+  if (!row.write(*self->signature, arguments)) return false;
+  if (!row.functions().empty() &&
+      !(row.may_be_equal() && self->equal->are_proven(row.structure()))) {
     return false;
   }
-  engine::EntryInUse entry = self->function->find(key.key().row());
+  engine::EntryInUse entry = self->function->find(row.words());
   if (!entry) return false;
   ++*self->hits;
-  note_use(self, key, *entry);
-  result = run(self, *entry, key.key().tensors());
+  note_use(self, row, *entry);
+  result = run(self, *entry, row.key().key().tensors());
   return true;
 }
 

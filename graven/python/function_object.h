@@ -65,10 +65,12 @@ struct FunctionObject {
 extern PyTypeObject* function_type;
 
 // Function(python_function, name, parameters, reduce_retracing, literals_equal_as_numbers,
-// automatic_control_dependencies, instance, is_pure, max_traces, max_bytes, stale, qualified_name):
+// automatic_control_dependencies, instance, is_pure, max_traces, max_bytes, stale, qualified_name,
+// shown_name, shares_functions):
 // parameters are tuples of (name, kind number, has_default, default, constraint or None);
 // reduce_retracing is a bool or None; instance is None or a weak reference; a budget of 0 is none;
-// stale is the number of a Stale.
+// stale is the number of a Stale; shares_functions lets equal functions among the arguments share a
+// trace, if the rest allows it.
 int init_function(PyObject* object, PyObject* args, PyObject* keywords);
 
 // Makes the Function that this thread traces, if there is one, own an object, where Python's cycle

@@ -4,9 +4,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "graven/base/strings.h"
 #include "graven/ir/call_sizes.h"
-#include "graven/ir/frame.h"
 #include "graven/python/container.h"
 #include "graven/python/convert.h"
 #include "graven/python/numpy.h"
@@ -157,23 +155,6 @@ bool KeyBuilder::add_text(PyObject* text) {
   return true;
 }
 
-void KeyBuilder::note_other(const char* what) {
-  if (!equal_ || has_others_) return;
-  has_others_ = true;
-  if (is_for_trace_) why_not_equal_ = engine::str_cat("another argument is ", what);
-}
-
-__attribute__((noinline)) void KeyBuilder::add_function(PyObject* function) {
-  const size_t begin = key_.row().size();
-  structure_.push_back(parameter_);
-  FunctionWords words(key_, structure_, is_for_trace_ ? &objects_ : nullptr);
-  if (!words.add(function)) {
-    has_others_ = true;
-    why_not_equal_ = words.why();
-  }
-  functions_.push_back({function, begin, key_.row().size()});
-}
-
 void KeyBuilder::add_address(PyObject* object) {
   key_.add_address(object);
   objects_.push_back(Object::borrow(object));
@@ -246,9 +227,8 @@ bool KeyBuilder::add_attrs(PyObject* object) {
 }
 
 bool KeyBuilder::add_other(PyObject* object) {
-  if (equal_ && FunctionWords::takes(Py_TYPE(object)) && depth_ == 1 && !is_variadic_ &&
-      !equal_->is_refused(object) && !engine::Frame::inside_function()) {
-    add_function(object);
+  if (functions_ && depth_ == 1 && functions_->takes(object)) {
+    functions_->add(object, key_, objects_);
     return true;
   }
   if (has_specs_) {

@@ -4,8 +4,7 @@
 #include "graven/base/inline_vector.h"
 #include "graven/function/key.h"
 #include "graven/function/trace_type.h"
-#include "graven/python/equal_functions.h"
-#include "graven/python/function_words.h"
+#include "graven/python/functions_in_row.h"
 #include "graven/python/object.h"
 
 namespace graven::python {
@@ -18,11 +17,11 @@ namespace graven::python {
 class KeyBuilder {
  public:
   // equal_as_numbers: 1, 1.0 and True are one literal (TensorFlow's profile). has_specs: a
-  // tf.TensorSpec stands for a tensor. equal: what is known of functions as arguments; null: they
-  // are known by identity. is_for_trace: objects() is asked for.
+  // tf.TensorSpec stands for a tensor. functions: what gets the functions among the arguments;
+  // null: they are known by identity.
   explicit KeyBuilder(bool equal_as_numbers, bool has_specs = false,
-                      const EqualFunctions* equal = nullptr, bool is_for_trace = false)
-      : key_(equal_as_numbers), has_specs_(has_specs), is_for_trace_(is_for_trace), equal_(equal) {}
+                      FunctionsInRow* functions = nullptr)
+      : key_(equal_as_numbers), has_specs_(has_specs), functions_(functions) {}
 
   // False if words cannot describe the argument; then the row is of no use.
   bool add(PyObject* argument);
@@ -36,26 +35,6 @@ class KeyBuilder {
   // False if users' code has run, which may have changed objects that were read before: the row is
   // right for the tensors here, but perhaps not for the arguments when they are read again.
   bool may_be_remembered() const { return !has_run_user_code_; }
-
-  // What follows are items of *args and **kwargs, until it is said that they end.
-  void set_variadic(bool is_variadic) { is_variadic_ = is_variadic; }
-  // The number of the parameter of what is added next: a proof is for functions in their places.
-  void set_parameter(size_t number) { parameter_ = number; }
-
-  // A function that is in the row by its code and captures, borrowed, and the words of it.
-  struct AddedFunction {
-    PyObject* object;
-    size_t begin, end;
-  };
-  // If there are such, the row is of use only if may_be_equal() is true, and the functions of this
-  // structure are proven.
-  std::span<const AddedFunction> functions() const {
-    return {functions_.data(), functions_.size()};
-  }
-  std::span<const uint64_t> structure() const { return {structure_.data(), structure_.size()}; }
-  // False if a function, or an argument beside one, is not of a kind that a proof is for.
-  bool may_be_equal() const { return !has_others_ && !has_run_user_code_; }
-  const std::string& why_not_equal() const { return why_not_equal_; }
 
   const engine::KeyWriter& key() const { return key_; }
   // The objects whose addresses are in the row, in order.
@@ -71,17 +50,14 @@ class KeyBuilder {
   bool add_dict(PyObject* dict);
   bool add_attrs(PyObject* object);
   bool add_other(PyObject* object);
-  void add_function(PyObject* function);
-  void note_other(const char* what);
+  // Notes an argument beside which functions are known by identity.
+  void note_other(const char* what) {
+    if (functions_) functions_->note_other(what);
+  }
 
   engine::KeyWriter key_;
-  const bool has_specs_, is_for_trace_;
-  const EqualFunctions* const equal_;
-  uint64_t parameter_ = 0;
-  bool is_variadic_ = false, has_others_ = false;
-  engine::InlineVector<AddedFunction, 4> functions_;
-  FunctionWords::Structure structure_;
-  std::string why_not_equal_;
+  const bool has_specs_;
+  FunctionsInRow* const functions_;
   int depth_ = 0;  // of containers in containers
   bool has_run_user_code_ = false;
   engine::InlineVector<Object, 4> objects_;
