@@ -3,6 +3,8 @@
 While a Function is traced, AutoGraph notes which functions of the user's are called, and with what.
 At the end of the trace their byte code tells what they read (`_reads`), and where the values lie
 (`_plan`); the engine compares them at each call (graven/python/watch.h).
+
+Byte code also proves, before a trace, that equal functions may share it (`_closed`).
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from types import FunctionType
 from typing import Any
 
 from graven import _engine, _logging
-from graven._captures._objects import contents
+from graven._captures._objects import captures_of
 from graven._captures._plan import Plan
 
 
@@ -95,8 +97,7 @@ def _ids_of(functions: list[Any], depth: int = 0) -> frozenset[int]:
         if type(function) is not FunctionType or depth > 5:
             continue
         found.add(id(function))
-        captured = [contents(cell) for cell in function.__closure__ or ()]
-        found |= _ids_of([*captured, *(function.__defaults__ or ())], depth + 1)
+        found |= _ids_of(captures_of(function), depth + 1)
     return frozenset(found)
 
 

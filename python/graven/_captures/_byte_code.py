@@ -1,6 +1,7 @@
-"""The instructions of a code object, as `dis` tells them."""
+"""The instructions and parameters of a code object."""
 
 import dis
+import inspect
 import sys
 from collections.abc import Callable, Iterator
 from types import CodeType
@@ -47,6 +48,13 @@ def instructions(code: CodeType) -> Iterator[Any]:
         kind = _OPERANDS.get(opcode)
         made.argval = arg if kind is None else kind(code, arg, offset)
         yield made
+
+
+def parameters(code: CodeType) -> tuple[str, ...]:
+    """The names of a function's parameters, those of *args and **kwargs at the end."""
+    count = code.co_argcount + code.co_kwonlyargcount
+    count += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    return code.co_varnames[:count]
 
 
 def _jump_of(opname: str) -> Callable[[CodeType, int, int], int]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from graven import _engine
 
+IN_DICT, IN_OBJECT, IN_CELL, OF_FUNCTION = range(4)  # as WatchedPlace::Kind
 MISSING = object()
 PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
 
@@ -18,6 +19,12 @@ def contents(cell: CellType) -> Any:
         return cell.cell_contents
     except ValueError:
         return MISSING
+
+
+def captures_of(function: FunctionType) -> list[Any]:
+    """What is in the cells of a function, or MISSING, and its defaults."""
+    captured = [contents(cell) for cell in function.__closure__ or ()]
+    return [*captured, *(function.__defaults__ or ())]
 
 
 def item_of(value: Any, key: Any) -> Any:
@@ -160,11 +167,12 @@ def is_of_ours(function: FunctionType) -> bool:
 
 def is_users(function: FunctionType) -> bool:
     module = function.__globals__.get("__name__")
-    return not is_a(module, str) or not _is_library(module)
+    return not is_a(module, str) or not is_library(module)
 
 
 @functools.cache
-def _is_library(module: str) -> bool:
+def is_library(module: str) -> bool:
+    """Whether the functions of a module, by its name, are not the user's."""
     from graven.autograph._operators.allow_list import is_listed
 
     return is_foreign_name(module, _LIBRARIES) or is_listed(module)

@@ -18,7 +18,11 @@ from weakref import WeakKeyDictionary
 from graven import _engine
 from graven._captures._impure import replacement
 from graven._captures._objects import (
+    IN_CELL,
+    IN_DICT,
+    IN_OBJECT,
     MISSING,
+    OF_FUNCTION,
     PLAIN,
     RANDOM,
     code_of,
@@ -50,8 +54,6 @@ from graven._captures._paths import (
     Reads,
 )
 from graven._captures._reads import reads_of
-
-_DICT, _OBJECT, _CELL, _FUNCTION = range(4)  # WatchedPlace::Kind
 
 _MAX_EACH = 64  # items of a container whose attributes are watched
 _MAX_WALKS = 20_000  # steps of one trace
@@ -231,18 +233,18 @@ class Plan:
                         containers.append(value)
                 kind, name = path[-1]
                 if kind == GLOBAL:
-                    names.append((_DICT, activation.function.__globals__, name))
+                    names.append((IN_DICT, activation.function.__globals__, name))
                 elif kind == CELL and name in activation.cells:
-                    names.append((_CELL, activation.cells[name], name))
+                    names.append((IN_CELL, activation.cells[name], name))
                 if len(path) == 1:
                     continue
                 for owner in self._values(activation, frozenset([path[:-1]]), depth):
                     if kind == ITEM and is_a(owner, list | dict):
                         containers.append(owner)
                     elif kind == ATTRIBUTE and is_a(owner, ModuleType):
-                        names.append((_DICT, vars(owner), name))
+                        names.append((IN_DICT, vars(owner), name))
                     elif kind == ATTRIBUTE and not is_opaque(owner):
-                        names.append((_OBJECT, owner, name))
+                        names.append((IN_OBJECT, owner, name))
         return names, containers
 
     def watches(self, kind: int, owner: Any, name: Any) -> bool:
@@ -281,7 +283,8 @@ class Plan:
         self._done[key] = True
         reads = activation.reads
         if function.__defaults__ and not is_traced and id(function) not in self._equal:
-            self._place(_FUNCTION, function, "__defaults__", (activation, 0), function).whole = True
+            where = (activation, 0)
+            self._place(OF_FUNCTION, function, "__defaults__", where, function).whole = True
         self.effects += [
             _label((activation, line), _text(path)) for path, line in reads.changed.items()
         ]
@@ -330,7 +333,9 @@ class Plan:
                 found, _, is_own = _engine.raw_attribute(value, what)
                 if is_own:
                     inner_text = f"{text}.{what}"
-                    inner = self._place(_OBJECT, value, what, (activation, child.line), inner_text)
+                    inner = self._place(
+                        IN_OBJECT, value, what, (activation, child.line), inner_text
+                    )
                     self._visit(activation, child, found, inner, inner_text, depth, calls)
                     continue
             where = (activation, child.line or activation.code.co_firstlineno)
@@ -527,11 +532,11 @@ class Plan:
                 if is_a(builtins, ModuleType):
                     builtins = vars(builtins)
                 if name not in builtins:
-                    self._place(_DICT, names, name, where, name)
+                    self._place(IN_DICT, names, name, where, name)
                     return ()
                 value = builtins[name]
             elif not is_foreign_module(value):
-                spec = self._place(_DICT, names, name, where, name)
+                spec = self._place(IN_DICT, names, name, where, name)
         elif kind == ARGUMENT:
             value = activation.arguments.get(name, MISSING)
         else:
@@ -542,7 +547,7 @@ class Plan:
             if is_a(value, _engine.Tensor) and not is_a(value, _engine.EagerTensor):
                 return ()  # a variable of a function that ran in the trace
             if id(activation.function) not in self._equal:
-                spec = self._place(_CELL, cell, name, where, name)
+                spec = self._place(IN_CELL, cell, name, where, name)
         return ((value, spec),)
 
     def _follow(
@@ -580,7 +585,7 @@ class Plan:
             else:
                 yield (
                     vars(value).get(name, MISSING),
-                    self._place(_DICT, vars(value), name, where, text),
+                    self._place(IN_DICT, vars(value), name, where, text),
                     text,
                 )
             return
@@ -611,12 +616,12 @@ class Plan:
             return
         found, is_there, is_own = _engine.raw_attribute(value, name)
         if not is_there:
-            yield MISSING, self._place(_OBJECT, value, name, where, text), text
+            yield MISSING, self._place(IN_OBJECT, value, name, where, text), text
             fallback, has_fallback, _ = _engine.raw_attribute(type(value), "__getattr__")
             if has_fallback and is_a(fallback, FunctionType):
                 yield from self._from_call(fallback, value, text, depth, name)
             return
-        inner = self._place(_OBJECT, value, name, where, text)
+        inner = self._place(IN_OBJECT, value, name, where, text)
         if is_own or (is_a(value, type) and is_a(found, type)):
             yield found, inner, text
         elif is_a(found, property):
@@ -661,13 +666,13 @@ class Plan:
                 encoded = os.environ.encodekey(key)
                 yield (
                     data.get(encoded, MISSING),
-                    self._place(_DICT, data, encoded, where, text),
+                    self._place(IN_DICT, data, encoded, where, text),
                     text,
                 )
             return
         if is_a(value, _Namespace):
             if is_a(value.owner, dict):
-                inner = self._place(_DICT, value.owner, key, where, text)
+                inner = self._place(IN_DICT, value.owner, key, where, text)
                 yield value.owner.get(key, MISSING), inner, text
             elif type(key) is str:
                 yield from self._attribute(value.owner, spec, key, where, text, depth)

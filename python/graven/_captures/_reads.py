@@ -10,12 +10,11 @@ values that only a log sees, and those that only change themselves, such as coun
 from __future__ import annotations
 
 import dis
-import inspect
 from collections.abc import Iterable
 from types import CodeType
 from typing import Any
 
-from graven._captures._byte_code import Instruction, instructions
+from graven._captures._byte_code import Instruction, instructions, parameters
 from graven._captures._paths import (
     ARGUMENT,
     ATTRIBUTE,
@@ -727,15 +726,9 @@ _HANDLERS: dict[str, Any] = {
 
 def reads_of(code: CodeType) -> Reads:
     """Finds what a code object reads."""
-    reads = Reads(_arguments(code))
+    reads = Reads(parameters(code))
     reader = _Reader(reads, code, _Scope(code, None), 0)
     for name in reads.arguments:
         reader.scope.names[name] = _Value([((ARGUMENT, name),)])
     reader.run()
     return reads
-
-
-def _arguments(code: CodeType) -> tuple[str, ...]:
-    count = code.co_argcount + code.co_kwonlyargcount
-    count += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
-    return code.co_varnames[:count]
