@@ -99,9 +99,9 @@ from graven._type_spec import TypeSpec as TypeSpec
 from graven._type_spec import is_tensor as is_tensor
 from graven._type_spec import type_spec_from_value as type_spec_from_value
 from graven._variable import Variable as Variable
-from graven._variable import VariableAggregation as VariableAggregation
-from graven._variable import VariableSynchronization as VariableSynchronization
-from graven._variable import variable_creator_scope as variable_creator_scope
+from graven._variable_creators import variable_creator_scope as variable_creator_scope
+from graven._variable_modes import VariableAggregation as VariableAggregation
+from graven._variable_modes import VariableSynchronization as VariableSynchronization
 
 # Under other names; assigned, so that type checkers see that they are exported.
 bool = _dtypes.bool_

@@ -2,53 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
-import enum
-import functools
-import threading
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from graven import _engine, _logging
 from graven import _functions as ops
 from graven._indexed_slices import IndexedSlices
 from graven._reference import Reference
-from graven._unsupported import PublicClass, PublicEnumClass, unsupported
-
-
-class VariableSynchronization(enum.Enum, metaclass=PublicEnumClass):
-    """When copies of a variable on several replicas are brought together.
-
-    Source: tf.VariableSynchronization.
-    """
-
-    AUTO = 0
-    NONE = 1
-    ON_WRITE = 2
-    ON_READ = 3
-
-
-class VariableAggregation(enum.Enum, metaclass=PublicEnumClass):
-    """How updates from several replicas are brought together.
-
-    Source: tf.VariableAggregation.
-    """
-
-    NONE = 0
-    SUM = 1
-    MEAN = 2
-    ONLY_FIRST_REPLICA = 3
-
-
-_Mode = TypeVar("_Mode", bound=enum.Enum)
-
-
-def _mode(modes: type[_Mode], value: Any, what: str, name: str | None) -> _Mode:
-    try:
-        return modes(value)
-    except ValueError:
-        raise ValueError(f"Invalid variable {what} mode: {value} for variable: {name}") from None
+from graven._unsupported import PublicClass, unsupported
+from graven._variable_creators import create_by_creators, has_creators
+from graven._variable_modes import (
+    VariableAggregation,
+    VariableSynchronization,
+    aggregation_of,
+    synchronization_of,
+)
+from graven._variable_places import places_in_batches, updates_of_slice
 
 
 def _op(name: str) -> Any:
@@ -62,52 +32,11 @@ def _check_slices(sparse_delta: Any) -> None:
         )
 
 
-def _without_leading_ones(value: Any, places: Any) -> Any:
-    """The value in the rank of the places that it goes to, if it has more dimensions, of size 1."""
-    if value.shape.rank is None or places.shape.rank is None:
-        return value
-    extra = value.shape.rank - places.shape.rank
-    if extra <= 0:
-        return value
-    return ops.reshape(value, ops.shape(value)[extra:])
-
-
 def _same_shape_message(variable: Variable, shape: Any) -> str:
     return (
         f"Cannot assign value to variable ' {variable.name}': Shape mismatch.The variable shape "
         f"{variable.shape}, and the assigned value shape {shape} are incompatible."
     )
-
-
-class _Creators(threading.local):
-    """The creators of the variable_creator_scopes of a thread, outermost first."""
-
-    def __init__(self) -> None:
-        self.stack: list[Callable[..., Any]] = []
-
-
-_creators = _Creators()
-
-
-@contextlib.contextmanager
-def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[None]:
-    """Lets a function make, or change, the variables that a `with` block makes on this thread.
-
-    Args:
-      variable_creator: Called as `variable_creator(next_creator, **kwargs)` with the arguments of
-        tf.Variable by keyword. It returns the variable, in general what next_creator gives.
-
-    Returns:
-      A context manager.
-
-    Source: tf.variable_creator_scope.
-    """
-    outer = _creators.stack
-    _creators.stack = [*outer, variable_creator]
-    try:
-        yield
-    finally:
-        _creators.stack = outer
 
 
 if TYPE_CHECKING:
@@ -121,17 +50,9 @@ class _VariableClass(PublicClass, _ClassOfBase):
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:  # noqa: N805 (of a metaclass)
         kwargs.pop("use_resource", None)  # of TensorFlow 1: all variables are resources
-        if cls is not Variable or not _creators.stack:
+        if cls is not Variable or not has_creators():
             return super().__call__(*args, **kwargs)
-        import inspect  # Takes milliseconds.
-
-        bound = inspect.signature(Variable.__init__).bind(None, *args, **kwargs)
-        bound.apply_defaults()
-        arguments = {name: value for name, value in bound.arguments.items() if name != "self"}
-        create: Callable[..., Any] = super().__call__
-        for creator in _creators.stack:
-            create = functools.partial(creator, create)
-        return create(**arguments)
+        return create_by_creators(super().__call__, Variable.__init__, args, kwargs)
 
 
 class Variable(_engine.VariableBase, metaclass=_VariableClass):
@@ -197,16 +118,10 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
         if constraint is not None and not callable(constraint):
             raise ValueError(f"Argument `constraint` must be None or a callable, got {constraint}.")
         self._constraint = constraint
-        synchronization = _mode(
-            VariableSynchronization, synchronization or VariableSynchronization.AUTO,
-            "synchronization", name,
-        )  # fmt: skip
-        self._synchronization = synchronization
-        self._aggregation = _mode(
-            VariableAggregation, aggregation or VariableAggregation.NONE, "aggregation", name
-        )
+        self._synchronization = synchronization_of(synchronization, name)
+        self._aggregation = aggregation_of(aggregation, name)
         if trainable is None:
-            trainable = synchronization is not VariableSynchronization.ON_READ
+            trainable = self._synchronization is not VariableSynchronization.ON_READ
         full_name = _engine.current_name_scope() + (name or "Variable")
         in_trace = _engine.creates_in_trace()
         if in_trace and experimental_enable_variable_lifting:
@@ -537,18 +452,11 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
         if shape.rank == 0:
             value = ops.reshape(value, [])
             return self.assign(value, name=name, read_value=read_value)
-        sizes = ops.shape(self._read(), out_type="int64")
-        places = ops.reshape(ops.range(ops.reduce_prod(sizes)), sizes)[key]
-        indices, step = [], _engine.constant(1, "int64")
-        for axis in reversed(range(shape.rank)):
-            size = sizes[axis]
-            indices.append((places // step) % size)
-            step = step * size
-        updates = ops.broadcast_to(_without_leading_ones(value, places), ops.shape(places))
+        indices, updates = updates_of_slice(self._read(), shape.rank, key, value)
         _engine.note_variable(self)
         operation = _op("ResourceScatterNdUpdate")(
             ref=self.handle,
-            indices=ops.stack(indices[::-1], axis=-1),
+            indices=ops.stack(indices, axis=-1),
             updates=updates,
             name=name,
         )
@@ -650,17 +558,7 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
         """
         _check_slices(sparse_delta)
         with _engine.NameScope(name or "batch_scatter_update"):
-            rows = _engine.convert_to_tensor(sparse_delta.indices)
-            rank = rows.shape.rank
-            if rank is None:
-                raise ValueError("batch_scatter_update needs indices of known rank")
-            sizes = ops.shape(rows)
-            columns = []
-            for axis in range(rank - 1):
-                along = [-1 if axis == i else 1 for i in range(rank)]
-                batches = ops.cast(ops.range(sizes[axis]), rows.dtype)
-                columns.append(ops.broadcast_to(ops.reshape(batches, along), sizes))
-            places = ops.stack([*columns, rows], axis=-1)
+            places = places_in_batches(_engine.convert_to_tensor(sparse_delta.indices))
             return self._scatter_nd("ResourceScatterNdUpdate", places, sparse_delta.values, None)
 
     def _scatter_nd(self, op: str, indices: Any, updates: Any, name: str | None) -> Any:
