@@ -114,16 +114,8 @@ class _ConvertedKind(Kind):
     convert_spec = convert
 
 
-class _CompositeKind(Kind):
-    """Composite tensors of a class, which their specs stand for."""
-
-    def __init__(self, klass: type) -> None:
-        self._class = klass
-
-    def convert(self, value: Any, path: str) -> Any:
-        if isinstance(value, self._class):
-            return value
-        raise _expected(repr(self._class.__name__), value, path)
+class _CompositeKind(_ClassKind):
+    """Composite tensors of a class; in a spec their own specs stand for them."""
 
     def convert_spec(self, value: Any, path: str) -> Any:
         if isinstance(value, TypeSpec):
