@@ -55,7 +55,8 @@ def lint(arguments: Sequence[str]) -> int:
         "ruff format": [ruff, "format", "--check", "--diff", "--quiet"],
         "ruff": [ruff, "check", "--quiet"],
         "stubs": [python, "tools/stubs.py", "build/typed/graven"],  # imports what is built
-        "mypy": [python, "-m", "mypy"],
+        # Its cache hides what a clean checkout shows: that a comment is no longer needed.
+        "mypy": [python, "-m", "mypy", "--cache-dir", os.devnull],
     }
     if "--no-tidy" not in arguments:
         install_packages(TIDY_PACKAGES)

@@ -177,7 +177,7 @@ class Judge:
             )
         if not is_users(function):
             raise RefusedError(f"calls `{function.__qualname__}` of a library")
-        if function.__builtins__ is not vars(builtins):  # type: ignore[attr-defined]
+        if function.__builtins__ is not vars(builtins):
             raise RefusedError("has builtins of its own")
         if _module_of(function) is None:
             raise RefusedError(f"reaches `{function.__qualname__}`, whose globals are no module's")
