@@ -101,24 +101,41 @@ class Inliner {
   }
 
   // The trace of a body may have narrowed its inputs, and nothing checks that calls keep to it:
-  // what is planned for one shape must not run on another. An input of the graph is narrowed as
-  // well, so that the Program refuses others and the original graph runs (run_body.h). False if
-  // what is passed is no such input.
+  // what is planned for one shape must not run on another. Inputs of the graph are narrowed as
+  // well, so that the Program refuses others and the original graph runs (run_body.h). False, with
+  // nothing changed, if what is passed is no such input, or is known to be of another shape.
   bool narrow_inputs(const Node& node, const Graph& callee) {
+    std::vector<std::pair<OutputRef, Shape>> narrowed;
     for (size_t i = 0; i < callee.inputs().size(); ++i) {
       const Node& input = *callee.inputs()[i];
       if (&input.op() != kPlaceholder.op) continue;
-      const Shape& narrow = input.output(0).shape;
-      const auto [by, index] = node.inputs()[i];
-      Shape& passed = by->output(index).shape;
-      if (is_subshape(passed, narrow) ||
-          is_subshape(input.attrs().as<PlaceholderAttrs>().shape, narrow)) {
+      const Shape& wanted = input.output(0).shape;
+      const OutputRef passed = node.inputs()[i];
+      const Shape& given = passed.node->output(passed.index).shape;
+      if (is_subshape(given, wanted) ||
+          is_subshape(input.attrs().as<PlaceholderAttrs>().shape, wanted)) {
         continue;
       }
-      if (!graph_.is_input(by)) return false;
-      passed = narrow;
+      auto at = std::ranges::find(narrowed, passed, &std::pair<OutputRef, Shape>::first);
+      if (at == narrowed.end()) at = narrowed.insert(at, {passed, given});
+      if (!graph_.is_input(passed.node) || !are_compatible(at->second, wanted)) return false;
+      at->second = with_numbers_of(wanted, std::move(at->second));
     }
+    for (auto& [input, shape] : narrowed) input.node->output(input.index).shape = std::move(shape);
     return true;
+  }
+
+  // Other dimensions of a callee mean nothing here.
+  Shape with_numbers_of(const Shape& callee, Shape shape) {
+    if (!shape.has_rank()) {
+      shape = Shape();
+      for (int i = 0; i < callee.rank(); ++i)
+        shape.push_back(graph_.symbols().new_symbol("narrowed"));
+    }
+    for (int i = 0; i < shape.rank(); ++i) {
+      if (callee[i].is_number()) shape.set(i, callee[i]);
+    }
+    return shape;
   }
 
   void inline_call(Node* node, const Body& body) {
