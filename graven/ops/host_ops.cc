@@ -34,6 +34,11 @@ Result<Ref<HostRecord>> call_function(KernelContext& c, const HostFunctionToken&
                             " values, but expects to see ", dtypes.size(), " values.");
   }
   for (size_t i = 0; i < dtypes.size(); ++i) {
+    if (results.outputs[i].is_symbolic()) {
+      return invalid_argument(i, "-th value returned by ", function.text(),
+                              " is a tensor of a graph, which has no value when the function runs: "
+                              "pass it to the function as an argument");
+    }
     const DType dtype = results.outputs[i].dtype();
     if (dtype != dtypes[i]) {
       return invalid_argument(i, "-th value returned by ", function.text(), " is ",
@@ -127,6 +132,11 @@ Status put_gradient(const Tensor& dx, size_t number, const Tensor& x, std::byte*
     std::memset(place, 0, x.bytes());
     return {};
   }
+  if (dx.is_symbolic()) {
+    return invalid_argument("the gradient of input ", number,
+                            " is a tensor of a graph, which has no value when the gradient is "
+                            "computed");
+  }
   if (dx.dtype() != x.dtype() || !(dx.shape() == x.shape())) {
     return invalid_argument("the gradient of input ", number, " is a ", dtype_name(dx.dtype()),
                             dx.shape().to_message(), ", but the input is a ", dtype_name(x.dtype()),
@@ -211,6 +221,21 @@ void batch_host_gradient(BatchContext& c) {
   }
 }
 
+auto define_py_func(OpRegistry& ops, const char* name, const char* summary,
+                    EffectsFunction effects) {
+  return ops.define<PyFuncAttrs>({
+      .name = name,
+      .summary = summary,
+      .inputs = {"input: Tin"},
+      .outputs = {"output: Tout"},
+      .infer = unknown_outputs,
+      .gradient = not_differentiable,
+      .body = kernel(py_func_kernel),
+      .allocates_outputs = true,
+      .effects = effects,
+  });
+}
+
 }  // namespace
 
 void define_host_ops(OpRegistry& ops) {
@@ -226,28 +251,11 @@ void define_host_ops(OpRegistry& ops) {
       .allocates_outputs = true,
       .effects = blocking_effects,
   });
-  kPyFunc = ops.define<PyFuncAttrs>({
-      .name = "PyFunc",
-      .summary = "Calls a function of the program on arrays.",
-      .inputs = {"input: Tin"},
-      .outputs = {"output: Tout"},
-      .infer = unknown_outputs,
-      .gradient = not_differentiable,
-      .body = kernel(py_func_kernel),
-      .allocates_outputs = true,
-      .effects = blocking_effects,
-  });
-  kPyFuncStateless = ops.define<PyFuncAttrs>({
-      .name = "PyFuncStateless",
-      .summary = "Calls a function of the program on arrays, if a result is used.",
-      .inputs = {"input: Tin"},
-      .outputs = {"output: Tout"},
-      .infer = unknown_outputs,
-      .gradient = not_differentiable,
-      .body = kernel(py_func_kernel),
-      .allocates_outputs = true,
-      .effects = stateless_effects,
-  });
+  kPyFunc =
+      define_py_func(ops, "PyFunc", "Calls a function of the program on arrays.", blocking_effects);
+  kPyFuncStateless = define_py_func(
+      ops, "PyFuncStateless", "Calls a function of the program on arrays, if a result is used.",
+      stateless_effects);
   kHostGradient = ops.define<HostGradientAttrs>({
       .name = "_HostGradient",
       .summary = "The gradients of what a function of the program computed.",

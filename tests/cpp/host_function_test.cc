@@ -155,6 +155,11 @@ TEST_CASE("wrong results of host functions are errors with the line of the progr
                  "returned no tensor"));
   CHECK(contains(error_of([&] { host_function(none, {Tensor()}, std::vector<DType>()); }).what(),
                  "is no tensor"));
+  auto leaked = graven::function([](Tensor x) {
+    const Tensor of_graph = x + 1.0f;
+    return host_function([=](const Tensors&) { return of_graph; }, {x}, DType::kFloat32);
+  });
+  CHECK(contains(error_of([&] { leaked(Tensor(1.0f)); }).what(), "is a tensor of a graph"));
 }
 
 TEST_CASE("a host function lives as long as the function that was traced with it") {

@@ -112,6 +112,37 @@ def test_a_variable_is_no_result() -> None:
         tf.py_function(lambda: v, [], tf.float32)
 
 
+@both_calls
+@pytest.mark.parametrize("value", [1.0, "text"])
+def test_a_tensor_of_a_graph_is_no_result(call: Any, value: Any) -> None:
+    @tf.function
+    def f(x: Any) -> Any:
+        z = tf.identity(x)
+        return call(lambda: z, [], z.dtype)
+
+    words = {
+        tf.py_function: "0-th value .* is a tensor of a graph",
+        tf.numpy_function: "Cannot convert a symbolic",
+    }
+    with pytest.raises(tf.errors.OpError, match=words[call]):
+        f(tf.constant(value))
+
+
+def test_a_tensor_of_a_graph_is_no_gradient() -> None:
+    @tf.function
+    def f(x: Any) -> Any:
+        z = 2.0 * x
+
+        @tf.custom_gradient
+        def inner(a: Any) -> Any:
+            return a, lambda dy: z
+
+        return tf.gradients(tf.py_function(inner, [x], tf.float32), x)
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"gradient of input 0 .* graph"):
+        f(tf.constant(1.0))
+
+
 def test_a_run_that_failed_leaves_the_function_as_it_was() -> None:
     fails = [True]
 
