@@ -33,6 +33,9 @@ class GRAVEN_API Claim {
   }
   ~Claim();
 
+  // False if the thread goes on without the object, or this is of nothing.
+  bool is_given() const { return thing_ != nullptr; }
+
  private:
   explicit Claim(const void* thing) : thing_(thing) {}
   const void* thing_ = nullptr;  // null if the thread goes on without it

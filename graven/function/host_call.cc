@@ -57,15 +57,15 @@ std::vector<Tensor> differentiable(std::span<const Tensor> tensors) {
 }
 
 // A call, or a gradient of one: then the tape has not recorded it, as few gradients are
-// differentiated again. For its own gradient it is computed again, while the tape records.
+// differentiated again. For its own gradients it is computed once more, while the tape records.
 class Record final : public HostRecord {
  public:
   // A call.
   Record(std::shared_ptr<Tape> tape, std::vector<Tensor> inputs, std::vector<Tensor> outputs)
       : tape_(std::move(tape)), inputs_(std::move(inputs)), outputs_(std::move(outputs)) {}
   // The gradient of another record.
-  Record(const Record& of, std::vector<Tensor> dy)
-      : tape_(of.tape_), inputs_(of.inputs_), of_(&of), dy_(std::move(dy)) {
+  Record(Record& of, std::vector<Tensor> dy)
+      : tape_(of.tape_), inputs_(of.inputs_), of_(&of), dy_(std::move(dy)), is_recorded_(false) {
     inputs_.insert(inputs_.end(), dy_.begin(), dy_.end());
   }
 
@@ -78,24 +78,31 @@ class Record final : public HostRecord {
   Result<HostResults> gradient(std::span<const Tensor> dy) override {
     // Tapes are used by one thread at a time.
     ASSIGN_OR_RETURN(const Claim claim, Claim::take(tape_.get()));
+    if (!claim.is_given()) {
+      return Status(
+          Code::kFailedPrecondition,
+          "gradients of functions of the program must not need each other, or themselves");
+    }
     const OwnFrame frame;
     std::vector<Tensor> own_dy = own_handles(dy);
-    std::vector<Tensor> outputs;
-    {
-      const Recording recording(of_ ? tape_.get() : nullptr, inputs_);
-      ASSIGN_OR_RETURN(outputs, compute());
+    if (!is_recorded_) {
+      const Recording recording(tape_.get(), inputs_);
+      RETURN_IF_ERROR(compute());
     }
     HostResults results;
-    ASSIGN_OR_RETURN(results.outputs, differentiate(outputs, inputs_, own_dy));
+    ASSIGN_OR_RETURN(results.outputs, differentiate(outputs_, inputs_, own_dy));
     results.record = make_ref<Record>(*this, std::move(own_dy));
     return results;
   }
 
  private:
-  Result<std::vector<Tensor>> compute() const {
-    if (!of_) return outputs_;
-    ASSIGN_OR_RETURN(std::vector<Tensor> outputs, of_->compute());
-    return differentiate(outputs, of_->inputs_, dy_);
+  // Makes the outputs, while the tape records.
+  Status compute() {
+    if (is_recorded_) return {};
+    RETURN_IF_ERROR(of_->compute());
+    ASSIGN_OR_RETURN(outputs_, differentiate(of_->outputs_, of_->inputs_, dy_));
+    is_recorded_ = true;
+    return {};
   }
 
   // Empty tensors where there is no path. Outputs to which there was none are empty.
@@ -124,8 +131,9 @@ class Record final : public HostRecord {
 
   const std::shared_ptr<Tape> tape_;
   std::vector<Tensor> inputs_, outputs_;
-  const Ref<const Record> of_;
+  const Ref<Record> of_;  // null for a call
   const std::vector<Tensor> dy_;
+  bool is_recorded_ = true;  // outputs_ are there, and recorded
 };
 
 }  // namespace

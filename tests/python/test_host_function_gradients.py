@@ -51,6 +51,30 @@ def test_its_gradient_runs_what_was_recorded_and_not_the_function_again() -> Non
     assert runs == [3.0, 6.0]
 
 
+def test_gradients_of_a_gradient_run_it_once_for_all_of_them() -> None:
+    runs: list[float] = []
+
+    @tf.custom_gradient
+    def cube(a: Any) -> Any:
+        def gradient(dy: Any) -> Any:
+            runs.append(float(a))
+            return dy * 3.0 * a * a
+
+        return a * a * a, gradient
+
+    f = tf.function(lambda x: tf.py_function(cube, [x], tf.float32))
+    x = tf.constant(2.0)
+    with tf.GradientTape(persistent=True) as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = f(x)
+        dx = inner.gradient(y, x)
+    assert runs == [2.0] and float(dx) == 12.0
+    assert [float(outer.gradient(dx, x)) for _ in range(5)] == [12.0] * 5
+    assert runs == [2.0, 2.0]  # once more, while the tape recorded
+
+
 def test_gradients_flow_through_loops_and_branches_around_it() -> None:
     @tf.function
     def f(x: Any) -> Any:
