@@ -1,5 +1,6 @@
 #include "graven/ir/host_function.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <unordered_map>
 

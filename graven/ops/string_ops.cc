@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cctype>
 #include <charconv>
 #include <complex>
+#include <concepts>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -52,19 +52,18 @@ std::string_view without_spaces(std::string_view text) {
 
 // --- StringToNumber.
 
-bool parse(const std::string& text, float& number) {
+template <std::floating_point Float>
+bool parse(const std::string& text, Float& number) {
   char* end = nullptr;
-  number = ::strtof_l(text.c_str(), &end, c_locale());
+  if constexpr (std::is_same_v<Float, float>) {
+    number = ::strtof_l(text.c_str(), &end, c_locale());
+  } else {
+    number = ::strtod_l(text.c_str(), &end, c_locale());
+  }
   return end != text.c_str() && without_spaces({end, text.c_str() + text.size()}).empty();
 }
 
-bool parse(const std::string& text, double& number) {
-  char* end = nullptr;
-  number = ::strtod_l(text.c_str(), &end, c_locale());
-  return end != text.c_str() && without_spaces({end, text.c_str() + text.size()}).empty();
-}
-
-template <typename Integer>
+template <std::integral Integer>
 bool parse(const std::string& text, Integer& number) {
   std::string_view digits = without_spaces(text);
   if (digits.starts_with("+")) {

@@ -56,7 +56,10 @@ Tensor Tensor::of_buffer(DType dtype, const Shape& shape, Ref<Buffer> buffer, si
     if (!(object.shape_ == shape)) object.shape_ = shape;
     object.num_elements_ = shape.num_elements();
   } else {
-    g_any_made.store(true, std::memory_order_relaxed);  // the first one is none that was there
+    // The first one is none that was there. All threads write here, so only once.
+    if (!g_any_made.load(std::memory_order_relaxed)) {
+      g_any_made.store(true, std::memory_order_relaxed);
+    }
     made = Tensor(Ref<TensorObject>(new EagerTensor(dtype, shape, shape.num_elements())));
   }
   EagerTensor& object = *made.eager();
