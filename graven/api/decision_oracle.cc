@@ -115,9 +115,7 @@ bool are_alike(const engine::Op& op, engine::AttrsRef a, engine::AttrsRef b) {
     return all;
   }
   // Functions of the program are made anew in each run, too.
-  if (engine::has_value(a.get(engine::HostFunctionToken::kName))) {
-    return engine::same_attributes(a, b);
-  }
+  if (engine::owns_host_function(a)) return engine::same_attributes(a, b);
   // A default seed is the number of such ops in a graph, and a run may begin in another graph.
   return !std::holds_alternative<std::monostate>(a.get("seed2"));
 }

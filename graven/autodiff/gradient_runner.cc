@@ -1,16 +1,15 @@
 #include "graven/autodiff/gradient_runner.h"
 
-#include <unordered_map>
-
 #include "graven/autodiff/add_gradients.h"
 #include "graven/autodiff/backward_builder.h"
+#include "graven/autodiff/op_memory.h"
 #include "graven/autodiff/row_gradient.h"
 #include "graven/base/hash.h"
 #include "graven/base/heap_bytes.h"
-#include "graven/base/mutex.h"
 #include "graven/base/strings.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/graph_builder.h"
+#include "graven/ir/host_function.h"
 #include "graven/ir/structural_ops.h"
 
 namespace graven::engine {
@@ -18,8 +17,6 @@ namespace {
 
 // Values up to this size are kept whether a gradient asks for them or not.
 constexpr size_t kMaxSmallBytes = 1024;
-// Kinds of steps remembered by asked_for.
-constexpr size_t kMaxRemembered = 4096;
 
 // The shape of a tensor of a step where its gradient is built. Terms of another graph mean nothing
 // there, or something else.
@@ -124,51 +121,11 @@ void add_types(std::span<const Tensor> tensors, std::vector<int>& types) {
   }
 }
 
-struct Remembered {
-  const Op* op;
-  Attrs attrs;
-  std::vector<int> types;
-  AskedFor asked;
-};
-
-class Memory {
- public:
-  static Memory& global() {
-    static Memory* memory = new Memory();
-    return *memory;
-  }
-  bool find(uint64_t hash, const Op& op, AttrsRef attrs, const std::vector<int>& types,
-            AskedFor& asked) {
-    ReaderLock lock(mutex_);
-    auto [at, end] = entries_.equal_range(hash);
-    for (; at != end; ++at) {
-      const Remembered& entry = at->second;
-      if (entry.op != &op || entry.types != types || !(AttrsRef(entry.attrs) == attrs)) continue;
-      asked = entry.asked;
-      return true;
-    }
-    return false;
-  }
-  void add(uint64_t hash, Remembered entry) {
-    WriterLock lock(mutex_);
-    if (entries_.size() >= kMaxRemembered) entries_.clear();
-    entries_.emplace(hash, std::move(entry));
-  }
-  int64_t bytes() {
-    ReaderLock lock(mutex_);
-    int64_t total = bytes_of_block(entries_.bucket_count() * sizeof(void*));
-    for (const auto& [hash, entry] : entries_) {
-      total += bytes_of_block(2 * sizeof(void*) + sizeof(Remembered)) + heap_bytes(entry.types) +
-               heap_bytes(entry.asked.inputs) + heap_bytes(entry.asked.outputs) +
-               bytes_of_block(std::max<size_t>(AttrsRef(entry.attrs).type().size, 1));
-    }
-    return total;
-  }
-
- private:
-  SharedMutex mutex_;
-  std::unordered_multimap<uint64_t, Remembered> entries_ GUARDED_BY(mutex_);
-};
+// By what add_types gives.
+OpMemory<std::vector<int>, AskedFor>& memory() {
+  static auto* memory = new OpMemory<std::vector<int>, AskedFor>();
+  return *memory;
+}
 
 AskedFor everything(size_t num_inputs, size_t num_outputs) {
   return {std::vector<bool>(num_inputs, true), std::vector<bool>(num_outputs, true)};
@@ -281,22 +238,23 @@ AskedFor asked_for(const Op& op, AttrsRef attrs, std::span<const Tensor> inputs,
     return {std::vector<bool>(inputs.size()), std::vector<bool>(outputs.size())};
   }
   if (holds_objects(attrs)) return everything(inputs.size(), outputs.size());
-  // Attributes of a function of the program are its own, and would keep it alive here.
-  const bool is_remembered = !op.is_stateful_ever() || !op.record().effects(op, attrs).may_block;
-  if (!is_remembered) return run_on_placeholders(op, attrs, inputs, outputs);
+  if (owns_host_function(attrs)) return run_on_placeholders(op, attrs, inputs, outputs);
   std::vector<int> types;
   add_types(inputs, types);
   add_types(outputs, types);
   uint64_t hash = hash_combine(attrs.hash(), static_cast<uint64_t>(op.index()));
   for (int type : types) hash = hash_combine(hash, static_cast<uint64_t>(type));
-  AskedFor asked;
-  if (Memory::global().find(hash, op, attrs, types, asked)) return asked;
-  asked = run_on_placeholders(op, attrs, inputs, outputs);
-  Memory::global().add(hash, {&op, Attrs(attrs), std::move(types), asked});
+  if (auto known = memory().find(hash, op, attrs, types)) return std::move(*known);
+  AskedFor asked = run_on_placeholders(op, attrs, inputs, outputs);
+  memory().add(hash, op, attrs, std::move(types), asked);
   return asked;
 }
 
-int64_t bytes_of_gradients_asked_for() { return Memory::global().bytes(); }
+int64_t bytes_of_gradients_asked_for() {
+  return memory().bytes([](const std::vector<int>& types, const AskedFor& asked) {
+    return heap_bytes(types) + heap_bytes(asked.inputs) + heap_bytes(asked.outputs);
+  });
+}
 
 Status no_gradient_error(const TapeStep& step) {
   std::string text = step.node_name.empty()

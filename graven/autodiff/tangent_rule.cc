@@ -11,11 +11,11 @@
 
 #include "graven/autodiff/add_gradients.h"
 #include "graven/autodiff/gradient_runner.h"
+#include "graven/autodiff/op_memory.h"
 #include "graven/autodiff/step.h"
 #include "graven/autodiff/tape.h"
 #include "graven/base/hash.h"
 #include "graven/base/heap_bytes.h"
-#include "graven/base/mutex.h"
 #include "graven/ir/emitter.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/graph.h"
@@ -27,7 +27,6 @@
 namespace graven::engine {
 namespace {
 
-constexpr size_t kMaxRemembered = 4096;
 // Inputs whose values inference needs (axes, shapes) are part of a rule up to this size.
 constexpr size_t kMaxKnownBytes = 128;
 
@@ -236,53 +235,17 @@ struct TensorType {
   friend bool operator==(const TensorType&, const TensorType&) = default;
 };
 
-struct Remembered {
-  const Op* op;
-  Attrs attrs;
+// What a rule depends on beside the op and its attributes.
+struct RuleKey {
   std::vector<TensorType> types;  // of inputs, then of outputs
   std::string values;             // the bytes of known ones
-  RuleRef rule;
+  friend bool operator==(const RuleKey&, const RuleKey&) = default;
 };
 
-class Memory {
- public:
-  static Memory& global() {
-    static Memory* memory = new Memory();
-    return *memory;
-  }
-  RuleRef find(uint64_t hash, const Application& of, std::span<const TensorType> types,
-               const std::string& values) {
-    ReaderLock lock(mutex_);
-    auto [at, end] = entries_.equal_range(hash);
-    for (; at != end; ++at) {
-      const Remembered& entry = at->second;
-      if (entry.op == &of.op && std::ranges::equal(entry.types, types) && entry.values == values &&
-          AttrsRef(entry.attrs) == of.attrs) {
-        return entry.rule;
-      }
-    }
-    return nullptr;
-  }
-  void add(uint64_t hash, Remembered entry) {
-    WriterLock lock(mutex_);
-    if (entries_.size() >= kMaxRemembered) entries_.clear();
-    entries_.emplace(hash, std::move(entry));
-  }
-  int64_t bytes() {
-    ReaderLock lock(mutex_);
-    int64_t total = bytes_of_block(entries_.bucket_count() * sizeof(void*));
-    for (const auto& [hash, entry] : entries_) {
-      total += bytes_of_block(2 * sizeof(void*) + sizeof(Remembered)) + heap_bytes(entry.types) +
-               heap_bytes(entry.values) + bytes_of_shared<Rule>() + entry.rule->bytes() +
-               bytes_of_block(std::max<size_t>(AttrsRef(entry.attrs).type().size, 1));
-    }
-    return total;
-  }
-
- private:
-  SharedMutex mutex_;
-  std::unordered_multimap<uint64_t, Remembered> entries_ GUARDED_BY(mutex_);
-};
+OpMemory<RuleKey, RuleRef>& memory() {
+  static auto* memory = new OpMemory<RuleKey, RuleRef>();
+  return *memory;
+}
 
 // Sizes of a graph are no key: they mean something in that graph only. Neither is what an object
 // holds.
@@ -298,12 +261,11 @@ bool can_be_remembered(const Application& of) {
 
 Result<RuleRef> rule_of(const Application& of) {
   if (!can_be_remembered(of)) return RuleMaker(of).make();
-  std::vector<TensorType> types;
-  types.reserve(of.inputs.size() + of.outputs.size());
-  std::string values;
+  RuleKey key;
+  key.types.reserve(of.inputs.size() + of.outputs.size());
   uint64_t hash = hash_combine(of.attrs.hash(), static_cast<uint64_t>(of.op.index()));
   const auto add = [&](const Tensor& tensor, bool has_tangent) {
-    types.push_back({tensor.dtype(), tensor.shape(), has_tangent});
+    key.types.push_back({tensor.dtype(), tensor.shape(), has_tangent});
     hash = hash_combine(hash, static_cast<uint64_t>(tensor.dtype()) * 2 + has_tangent);
     for (Dim dim : tensor.shape().dims()) {
       hash = hash_combine(hash, static_cast<uint64_t>(dim.number()));
@@ -312,14 +274,14 @@ Result<RuleRef> rule_of(const Application& of) {
   for (size_t i = 0; i < of.inputs.size(); ++i) {
     add(of.inputs[i], bool(of.tangents[i]));
     const Tensor known = known_value(of, i);
-    values.push_back(known ? '\1' : '\0');
-    if (known) values.append(static_cast<const char*>(known.raw_data()), known.bytes());
+    key.values.push_back(known ? '\1' : '\0');
+    if (known) key.values.append(static_cast<const char*>(known.raw_data()), known.bytes());
   }
   for (const Tensor& output : of.outputs) add(output, false);
-  hash = hash_combine(hash, std::hash<std::string>()(values));
-  if (RuleRef found = Memory::global().find(hash, of, types, values)) return found;
+  hash = hash_combine(hash, std::hash<std::string>()(key.values));
+  if (auto known = memory().find(hash, of.op, of.attrs, key)) return std::move(*known);
   ASSIGN_OR_RETURN(RuleRef rule, RuleMaker(of).make());
-  Memory::global().add(hash, {&of.op, Attrs(of.attrs), std::move(types), values, rule});
+  memory().add(hash, of.op, of.attrs, std::move(key), rule);
   return rule;
 }
 
@@ -444,6 +406,10 @@ Result<Tensors> push_tangents(const Backward& backward, std::span<const Tensor> 
   return results;
 }
 
-int64_t bytes_of_tangent_rules() { return Memory::global().bytes(); }
+int64_t bytes_of_tangent_rules() {
+  return memory().bytes([](const RuleKey& key, const RuleRef& rule) {
+    return heap_bytes(key.types) + heap_bytes(key.values) + bytes_of_shared<Rule>() + rule->bytes();
+  });
+}
 
 }  // namespace graven::engine

@@ -64,4 +64,10 @@ std::shared_ptr<HostFunction> host_function_of(AttrsRef attrs) {
   return text ? HostFunctionToken(*text).function() : nullptr;
 }
 
+bool owns_host_function(AttrsRef attrs) {
+  return std::ranges::any_of(attrs.type().fields, [](const AttrField& field) {
+    return field.name == HostFunctionToken::kName;
+  });
+}
+
 }  // namespace graven::engine

@@ -89,6 +89,9 @@ struct attributes_internal::Stored<HostFunctionToken> {
 // The function that a node of these attributes calls; null if there is none.
 GRAVEN_API std::shared_ptr<HostFunction> host_function_of(AttrsRef attrs);
 
+// Whether attributes own such a function: what keeps them keeps it alive.
+GRAVEN_API bool owns_host_function(AttrsRef attrs);
+
 // The payload of an error that an exception of the program's became.
 class GRAVEN_API HostError : public Payload {
  public:
