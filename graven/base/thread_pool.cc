@@ -3,7 +3,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <xmmintrin.h>
 
 #include <algorithm>
 #include <atomic>
@@ -11,14 +10,11 @@
 #include <chrono>
 #include <memory>
 
+#include "graven/base/denormals.h"
 #include "graven/base/mutex.h"
 
 namespace graven::engine {
 namespace {
-
-constexpr uint32_t kFlushToZero = 0x8000, kDenormalsAreZero = 0x0040;
-constexpr uint32_t kFlushing = kFlushToZero | kDenormalsAreZero;
-bool flushes(uint32_t control) { return (control & kFlushing) == kFlushing; }
 
 int cores_of_process() {
   cpu_set_t cores;
@@ -27,14 +23,6 @@ int cores_of_process() {
 }
 
 }  // namespace
-
-FlushDenormals::FlushDenormals() : saved_(_mm_getcsr()) {
-  if (!flushes(saved_)) _mm_setcsr(saved_ | kFlushing);
-}
-
-FlushDenormals::~FlushDenormals() {
-  if (!flushes(saved_)) _mm_setcsr(saved_);
-}
 
 namespace {
 

@@ -48,15 +48,4 @@ class GRAVEN_API ThreadPool {
   State* state_;  // leaked on purpose: workers may outlive static destruction
 };
 
-// Sets flush-to-zero and denormals-are-zero while it lives.
-class GRAVEN_API FlushDenormals {
- public:
-  FlushDenormals();
-  ~FlushDenormals();
-  FlushDenormals(const FlushDenormals&) = delete;
-
- private:
-  uint32_t saved_;
-};
-
 }  // namespace graven::engine

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "graven/base/denormals.h"
 #include "graven/base/status.h"
 
 namespace graven::engine {

@@ -4,7 +4,7 @@
 
 #include "graven/autodiff/add_gradients.h"
 #include "graven/base/claim.h"
-#include "graven/base/keep_denormals.h"
+#include "graven/base/denormals.h"
 #include "graven/ir/emitter.h"
 #include "graven/ir/frame.h"
 #include "graven/runtime/eager_builder.h"

@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 
+#include "graven/base/denormals.h"
 #include "graven/base/strings.h"
 #include "graven/base/thread_pool.h"
 #include "graven/kernels/simd_target.h"

@@ -6,6 +6,7 @@
 #include <limits>
 #include <random>
 
+#include "graven/base/denormals.h"
 #include "graven/base/strings.h"
 #include "graven/base/thread_pool.h"
 #include "graven/expr/elementary_expressions.h"

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numbers>
 
+#include "graven/base/denormals.h"
 #include "graven/base/thread_pool.h"
 #include "graven/kernels/accuracy.h"
 #include "graven/kernels/block_functions.h"

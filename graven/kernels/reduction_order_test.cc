@@ -7,6 +7,7 @@
 #include <complex>
 #include <functional>
 
+#include "graven/base/denormals.h"
 #include "graven/base/thread_pool.h"
 #include "graven/kernels/reduce.h"
 #include "graven/kernels/row_program.h"

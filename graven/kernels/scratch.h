@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "graven/base/denormals.h"
 #include "graven/base/function_ref.h"
 #include "graven/base/status.h"
 #include "graven/base/thread_pool.h"

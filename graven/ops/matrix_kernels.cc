@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "graven/base/thread_pool.h"
+#include "graven/base/denormals.h"
 #include "graven/ops/elements.h"
 
 namespace graven::engine {

@@ -1,5 +1,5 @@
+#include "graven/base/denormals.h"
 #include "graven/base/heap_bytes.h"
-#include "graven/base/thread_pool.h"
 #include "graven/kernels/block_program.h"
 #include "graven/kernels/elementwise_panels.h"
 #include "graven/runtime/fused_kernels.h"

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <atomic>
 
+#include "graven/base/denormals.h"
 #include "graven/base/heap_bytes.h"
 #include "graven/base/interrupt.h"
 #include "graven/base/stack.h"
 #include "graven/base/strings.h"
-#include "graven/base/thread_pool.h"
 #include "graven/base/waiting_lock.h"
 #include "graven/ir/bodies.h"
 #include "graven/ir/host_function.h"

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "graven/base/denormals.h"
 #include "graven/base/heap_bytes.h"
 #include "graven/base/inline_vector.h"
 #include "graven/base/status.h"

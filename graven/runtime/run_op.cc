@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "graven/base/thread_pool.h"
+#include "graven/base/denormals.h"
 #include "graven/base/waiting_lock.h"
 #include "graven/ir/bodies.h"
 #include "graven/ir/cost.h"
