@@ -156,6 +156,8 @@ function(graven_engine_library)
   endforeach()
   # Symbols of archives that are linked in stay hidden.
   target_link_options(libgraven PRIVATE -Wl,--exclude-libs,ALL)
+  # Its own functions call each other without a look-up.
+  target_link_options(libgraven PRIVATE -Wl,-Bsymbolic-functions)
   # What the engine opens at run time is there when it, or a test of it, has been built.
   get_property(tests GLOBAL PROPERTY GRAVEN_TESTS)
   if(plugins)

@@ -11,7 +11,8 @@ namespace graven::engine {
 namespace {
 
 std::atomic<ReaderSlot*> g_slots{nullptr};
-constinit thread_local ReaderSlot* t_slot = nullptr;
+// Read at every call, so without a call that finds the thread's storage.
+[[gnu::tls_model("initial-exec")]] constinit thread_local ReaderSlot* t_slot = nullptr;
 
 ReaderSlot* take_slot() {
   for (ReaderSlot* slot = g_slots.load(std::memory_order_acquire); slot; slot = slot->next) {

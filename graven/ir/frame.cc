@@ -8,7 +8,8 @@
 namespace graven::engine {
 namespace {
 
-constinit thread_local Frame* t_current = nullptr;
+// Read at every op and call, so without a call that finds the thread's storage.
+[[gnu::tls_model("initial-exec")]] constinit thread_local Frame* t_current = nullptr;
 
 class FunctionAsBackward final : public Backward {
  public:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graven/base/denormals.h"
 #include "graven/kernels/one_element.h"
 #include "graven/kernels/scratch.h"
 #include "graven/kernels/streams.h"
@@ -76,21 +77,6 @@ Status run_by_panels(const BlockProgram& program, const Iteration& iteration,
   });
 }
 
-// False if the elements do not lie one after the other.
-bool run_few(const BlockProgram& program, const OneElement& one, int64_t n,
-             std::span<const StridedInput> inputs, void* const* outputs, TrapNotes* traps) {
-  InlineVector<const void*, 8> from;
-  InlineVector<bool, 8> is_scalar;
-  for (const StridedInput& input : inputs) {
-    is_scalar.push_back(n == 1 || input.shape->num_elements() == 1);
-    if (!is_scalar.back() && (input.strides || input.shape->num_elements() != n)) return false;
-    from.push_back(input.data);
-  }
-  const FlushDenormals flush;
-  one.run(program.expression(), n, from.data(), is_scalar.data(), outputs, traps);
-  return true;
-}
-
 }  // namespace
 
 Status run_elementwise(const BlockProgram& program, std::span<const StridedInput> inputs,
@@ -98,7 +84,8 @@ Status run_elementwise(const BlockProgram& program, std::span<const StridedInput
   int64_t n = shape.num_elements();
   if (n == 0) return {};
   if (const OneElement* one = program.of_one(); one && n <= one->most_elements()) {
-    if (run_few(program, *one, n, inputs, outputs.data(), traps)) return {};
+    const FlushDenormals flush;
+    if (one->run(program.expression(), n, inputs, outputs.data(), traps)) return {};
   }
   const Expression& expression = program.expression();
   int64_t chunk = elements_per_chunk(program.cost());

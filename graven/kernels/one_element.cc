@@ -49,39 +49,50 @@ std::optional<OneElement> OneElement::compile(const Expression& expression) {
   return made;
 }
 
-void OneElement::run(const Expression& expression, int64_t n, const void* const* inputs,
-                     const bool* is_scalar, void* const* outputs, TrapNotes* traps) const {
+bool OneElement::run(const Expression& expression, int64_t n, std::span<const StridedInput> inputs,
+                     void* const* outputs, TrapNotes* traps) const {
   struct alignas(16) Cell {
     std::byte bytes[16];
   };
+  struct Move {  // to the next element
+    size_t cell, bytes;
+  };
   Cell results[kMostCells];
   void* at[kMostCells];
-  for (size_t i = 0; i < cells_.count; ++i) at[i] = &results[i];
+  Move moves[kMostCells];
+  size_t num_moves = 0;
   // Steps write neither to inputs nor to constants.
-  for (size_t i = 0; i < expression.inputs().size(); ++i) at[i] = const_cast<void*>(inputs[i]);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    at[i] = const_cast<void*>(inputs[i].data);
+    if (n == 1) continue;
+    const int64_t elements = inputs[i].shape->num_elements();
+    if (elements == 1) continue;
+    if (elements != n || inputs[i].strides) return false;
+    moves[num_moves++] = {i, dtype_size(expression.inputs()[i])};
+  }
+  for (size_t i = inputs.size(); i < cells_.count; ++i) at[i] = &results[i];
   for (const auto& [cell, bits] : cells_.constants) at[cell] = const_cast<uint64_t*>(&bits);
-  for (size_t i = 0; i < expression.outputs().size(); ++i) at[first_output_ + i] = outputs[i];
-  auto run = [&](const std::vector<ScalarStep>& steps) {
+  for (size_t i = 0; i < expression.outputs().size(); ++i) {
+    at[first_output_ + i] = outputs[i];
+    if (n > 1) moves[num_moves++] = {first_output_ + i, dtype_size(expression.outputs()[i].dtype)};
+  }
+  auto run = [&](std::span<const ScalarStep> steps) {
     for (const ScalarStep& step : steps) {
       step.function(at[step.out], at[step.a], at[step.b], at[step.c], 1);
     }
   };
-  auto move = [&](size_t cell, DType dtype) {
-    at[cell] = static_cast<std::byte*>(at[cell]) + dtype_size(dtype);
-  };
+  const std::span<const ScalarStep> steps = steps_.steps, copies = copies_;
+  const std::span<const Trap> all_traps = expression.traps();
   while (true) {
-    run(steps_.steps);
-    for (const Trap& trap : expression.traps()) {
+    run(steps);
+    for (const Trap& trap : all_traps) {
       const void* condition = at[steps_.cell_of[trap.condition]];
       if (*static_cast<const std::byte*>(condition) != std::byte{0}) traps->note(trap);
     }
-    run(copies_);
-    if (--n == 0) return;
-    for (size_t i = 0; i < expression.inputs().size(); ++i) {
-      if (!is_scalar[i]) move(i, expression.inputs()[i]);
-    }
-    for (size_t i = 0; i < expression.outputs().size(); ++i) {
-      move(first_output_ + i, expression.outputs()[i].dtype);
+    run(copies);
+    if (--n == 0) return true;
+    for (size_t i = 0; i < num_moves; ++i) {
+      at[moves[i].cell] = static_cast<std::byte*>(at[moves[i].cell]) + moves[i].bytes;
     }
   }
 }

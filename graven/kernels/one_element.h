@@ -2,10 +2,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "graven/expr/expression.h"
+#include "graven/kernels/elementwise.h"
 #include "graven/kernels/scalar_steps.h"
 
 namespace graven::engine {
@@ -22,9 +24,10 @@ class OneElement {
 
   // Up to so many elements take less time one after the other than as blocks.
   int64_t most_elements() const { return most_elements_; }
-  // As BlockProgram::run. expression: that it was compiled from.
-  void run(const Expression& expression, int64_t n, const void* const* inputs,
-           const bool* is_scalar, void* const* outputs, TrapNotes* traps) const;
+  // As BlockProgram::run. expression: that it was compiled from. False, with nothing done, if the
+  // elements of an input do not lie one after the other.
+  bool run(const Expression& expression, int64_t n, std::span<const StridedInput> inputs,
+           void* const* outputs, TrapNotes* traps) const;
   int64_t bytes() const;
 
  private:

@@ -34,6 +34,11 @@ Bound bind(const Signature& signature, PyObject* const* args, Py_ssize_t nargs,
            PyObject* const* keyword_values, PyObject* keyword_names, bool allow_missing,
            Arguments& bound) {
   size_t n = signature.parameters.size();
+  const Py_ssize_t num_keywords = keyword_names ? PyTuple_GET_SIZE(keyword_names) : 0;
+  if (signature.is_positional && num_keywords == 0 && nargs == static_cast<Py_ssize_t>(n)) {
+    for (size_t i = 0; i < n; ++i) bound.values.push_back(args[i]);
+    return Bound::kYes;
+  }
   for (size_t i = 0; i < n; ++i) bound.values.push_back(nullptr);
   Py_ssize_t next = 0;
   for (size_t i = 0; i < n && next < nargs; ++i) {
@@ -44,7 +49,6 @@ Bound bind(const Signature& signature, PyObject* const* args, Py_ssize_t nargs,
   }
   if (next < nargs && signature.var_positional < 0) return Bound::kNo;
   for (; next < nargs; ++next) bound.extra.push_back(args[next]);
-  Py_ssize_t num_keywords = keyword_names ? PyTuple_GET_SIZE(keyword_names) : 0;
   for (Py_ssize_t k = 0; k < num_keywords; ++k) {
     PyObject* name = PyTuple_GET_ITEM(keyword_names, k);
     int at = find_parameter(signature, name);

@@ -24,6 +24,7 @@ struct Signature {
   std::vector<Parameter> parameters;
   int var_positional = -1, var_keyword = -1;  // positions of *args and **kwargs
   bool has_constraints = false;
+  bool is_positional = true;  // all parameters take arguments by position, and one each
 };
 
 // The Functions of instances to which a Function of their class was bound, found by address. Each

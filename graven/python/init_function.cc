@@ -51,6 +51,8 @@ std::unique_ptr<Signature> signature_of(FunctionObject* self, PyObject* paramete
       signature->var_positional = static_cast<int>(i);
     }
     if (parameter.kind == ParameterKind::kVarKeyword) signature->var_keyword = static_cast<int>(i);
+    signature->is_positional &= parameter.kind == ParameterKind::kPositionalOnly ||
+                                parameter.kind == ParameterKind::kPositionalOrKeyword;
     signature->parameters.push_back(std::move(parameter));
   }
   return signature;

@@ -23,7 +23,8 @@ class GRAVEN_API OpenRun {
   static uint64_t hash_of_shapes();
 
  private:
-  static constinit thread_local std::span<const Tensor> t_arguments;
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local std::span<const Tensor>
+      t_arguments;
   const std::span<const Tensor> outer_;
 };
 

@@ -74,7 +74,38 @@ inline constexpr DTypeSet kPlainTypes = kNumberTypes | kBoolType;  // elements a
 inline constexpr DTypeSet kAllTypes = kPlainTypes | kObjectTypes;
 
 // Bytes of one element in memory.
-GRAVEN_API size_t dtype_size(DType type);
+constexpr size_t dtype_size(DType type) {
+  switch (type) {
+    case DType::kInvalid:
+      return 0;
+    case DType::kBool:
+    case DType::kInt8:
+    case DType::kUInt8:
+      return 1;
+    case DType::kHalf:
+    case DType::kBFloat16:
+    case DType::kInt16:
+    case DType::kUInt16:
+      return 2;
+    case DType::kFloat32:
+    case DType::kInt32:
+    case DType::kUInt32:
+      return 4;
+    case DType::kFloat64:
+    case DType::kInt64:
+    case DType::kUInt64:
+    case DType::kComplex64:
+      return 8;
+    case DType::kComplex128:
+      return 16;
+    case DType::kString:
+      return sizeof(std::string);
+    case DType::kResource:
+    case DType::kVariant:
+      return sizeof(void*);  // Ref<Resource>
+  }
+  return 0;
+}
 // TensorFlow's name: "float32", "bfloat16", ...; "invalid" for kInvalid.
 GRAVEN_API std::string_view dtype_name(DType type);
 // The names in OpDefs, and in messages about them: "float", "double", "half", "int32", ...

@@ -22,22 +22,18 @@ bool Shape::is_fully_known() const {
          std::all_of(dims_.begin(), dims_.end(), [](Dim dim) { return dim.is_number(); });
 }
 
-int64_t Shape::num_elements() const {
-  // Beside a size of zero the others may be any: their product wraps around.
-  uint64_t product = 1;
-  for (Dim dim : dims_) product *= static_cast<uint64_t>(dim.number());
-  return static_cast<int64_t>(product);
-}
-
 std::optional<int64_t> Shape::checked_num_elements() const {
-  if (!is_fully_known()) return std::nullopt;
-  // A size of zero makes the product zero whatever the others are.
-  if (std::any_of(dims_.begin(), dims_.end(), [](Dim dim) { return dim.number() == 0; })) return 0;
+  if (!has_rank_) return std::nullopt;
   int64_t product = 1;
+  bool overflows = false, has_zero = false;
   for (Dim dim : dims_) {
-    if (__builtin_mul_overflow(product, dim.number(), &product)) return std::nullopt;
+    if (!dim.is_number()) return std::nullopt;
+    overflows |= __builtin_mul_overflow(product, dim.number(), &product);
+    has_zero |= dim.number() == 0;
   }
-  return product;
+  // A size of zero makes the product zero whatever the others are.
+  if (has_zero) return 0;
+  return overflows ? std::nullopt : std::optional<int64_t>(product);
 }
 
 std::string Shape::to_text() const {

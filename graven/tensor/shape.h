@@ -38,7 +38,12 @@ class GRAVEN_API Shape {
   // True if the rank is known and every Dim is a number.
   bool is_fully_known() const;
   // Product of the sizes; the shape is fully known and was checked by checked_num_elements.
-  int64_t num_elements() const;
+  int64_t num_elements() const {
+    // Beside a size of zero the others may be any: their product wraps around.
+    uint64_t product = 1;
+    for (Dim dim : dims_) product *= static_cast<uint64_t>(dim.number());
+    return static_cast<int64_t>(product);
+  }
   // The same, or none if the shape is not fully known or the product overflows int64.
   std::optional<int64_t> checked_num_elements() const;
 

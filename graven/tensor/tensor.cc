@@ -45,22 +45,27 @@ Result<Tensor> Tensor::allocate(DType dtype, const Shape& shape, const Device& d
   if (!is_inline) {
     ASSIGN_OR_RETURN(buffer, Buffer::allocate(dtype, *num_elements, device));
   }
-  return of_buffer(dtype, shape, std::move(buffer));
+  return make(dtype, shape, *num_elements, std::move(buffer), 0);
 }
 
 Tensor Tensor::of_buffer(DType dtype, const Shape& shape, Ref<Buffer> buffer, size_t offset) {
+  return make(dtype, shape, shape.num_elements(), std::move(buffer), offset);
+}
+
+Tensor Tensor::make(DType dtype, const Shape& shape, int64_t num_elements, Ref<Buffer> buffer,
+                    size_t offset) {
   Tensor made = SpareMemory::take_object();
   if (made) {
     EagerTensor& object = *made.eager();
     object.dtype_ = dtype;
     if (!(object.shape_ == shape)) object.shape_ = shape;
-    object.num_elements_ = shape.num_elements();
+    object.num_elements_ = num_elements;
   } else {
     // The first one is none that was there. All threads write here, so only once.
     if (!g_any_made.load(std::memory_order_relaxed)) {
       g_any_made.store(true, std::memory_order_relaxed);
     }
-    made = Tensor(Ref<TensorObject>(new EagerTensor(dtype, shape, shape.num_elements())));
+    made = Tensor(Ref<TensorObject>(new EagerTensor(dtype, shape, num_elements)));
   }
   EagerTensor& object = *made.eager();
   if (buffer) {

@@ -33,8 +33,8 @@ class GRAVEN_API TensorObject : public RefCounted {
   uint64_t known_id() const { return id_.load(std::memory_order_relaxed); }
 
  protected:
-  TensorObject(DType dtype, Shape shape, bool is_symbolic)
-      : dtype_(dtype), is_symbolic_(is_symbolic), shape_(std::move(shape)) {}
+  TensorObject(DType dtype, const Shape& shape, bool is_symbolic)
+      : dtype_(dtype), is_symbolic_(is_symbolic), shape_(shape) {}
   DType dtype_;
   bool is_symbolic_;
   Shape shape_;
@@ -56,8 +56,8 @@ class GRAVEN_API EagerTensor final : public TensorObject {
 
  private:
   friend class Tensor;
-  EagerTensor(DType dtype, Shape shape, int64_t num_elements)
-      : TensorObject(dtype, std::move(shape), false), num_elements_(num_elements) {}
+  EagerTensor(DType dtype, const Shape& shape, int64_t num_elements)
+      : TensorObject(dtype, shape, false), num_elements_(num_elements) {}
   void* data_ = nullptr;
   int64_t num_elements_;
   Ref<Buffer> buffer_;
@@ -128,6 +128,10 @@ class GRAVEN_API Tensor {
   bool owns_its_elements() const;
 
  private:
+  // As of_buffer; without a buffer for elements that live in the object.
+  static Tensor make(DType dtype, const Shape& shape, int64_t num_elements, Ref<Buffer> buffer,
+                     size_t offset);
+
   Ref<TensorObject> object_;
 };
 
