@@ -395,16 +395,20 @@ void bind_trace_types(nb::module_& m) {
           nb::arg("others"),
           "Returns the most specific type that covers this one and the others, or None.\n\n"
           "Args:\n  others: Types of any class.")
-      .def("__eq__",
-           [](const TypeView& self, nb::object other) {
-             TraceTypeRef that = trace_type_of_object(other.ptr());
-             return that && self.type->equals(*that);
-           })
-      .def("__ne__",
-           [](const TypeView& self, nb::object other) {
-             TraceTypeRef that = trace_type_of_object(other.ptr());
-             return !that || !self.type->equals(*that);
-           })
+      .def(
+          "__eq__",
+          [](const TypeView& self, nb::object other) {
+            TraceTypeRef that = trace_type_of_object(other.ptr());
+            return that && self.type->equals(*that);
+          },
+          nb::arg().none())
+      .def(
+          "__ne__",
+          [](const TypeView& self, nb::object other) {
+            TraceTypeRef that = trace_type_of_object(other.ptr());
+            return !that || !self.type->equals(*that);
+          },
+          nb::arg().none())
       .def("__hash__", [](const TypeView& self) { return static_cast<int64_t>(self.type->hash()); })
       .def("__repr__", [](const TypeView& self) { return self.type->repr(); })
       .def_prop_ro(

@@ -402,6 +402,11 @@ def test_gradients_and_maps() -> None:
     assert tf.vectorized_map(total, rows).numpy().tolist() == [6.0, 14.0]
 
 
+def test_a_tensor_spec_equals_no_other_object() -> None:
+    spec = tf.TensorSpec([2])
+    assert None not in [spec] and spec != 3 and spec not in [None, "x"]
+
+
 def test_nest_takes_them_apart_when_asked() -> None:
     m = masked()
     assert tf.nest.flatten([m]) == [m] or tf.nest.flatten([m])[0] is m
