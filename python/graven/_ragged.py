@@ -114,7 +114,8 @@ class RaggedTensorSpec(TypeSpec):
 class RaggedTensor(CompositeTensor):
     """A tensor whose rows differ in length; made by tf.ragged.constant or from_row_splits.
 
-    It goes in and out of Functions, and gives its parts. Ops on it as a whole are not there yet.
+    It goes in and out of Functions, and gives its parts. tf.concat, tf.stack, tf.size and tf.rank
+    take it; other ops on it as a whole are not there yet.
 
     Source: tf.RaggedTensor.
     """
@@ -430,7 +431,8 @@ class RaggedTensor(CompositeTensor):
             lengths = ops.maximum(ops.reduce_max(ends, axis=1), _engine.constant(0, dtype))
         elif lengths is None:
             flat = ops.reshape(x, ops.concat([[rows * columns], sizes[2:]], axis=0))
-            return cls.from_uniform_row_length(flat, _known_or(x, 1, sizes), rows)
+            num_rows = _known_or(x, 0, sizes)
+            return cls.from_uniform_row_length(flat, _known_or(x, 1, sizes), num_rows)
         lengths = ops.cast(row_splits_of.partition(lengths, "lengths"), dtype)
         lengths = ops.maximum(ops.minimum(lengths, columns), _engine.constant(0, dtype))
         values = ops.boolean_mask(x, ops.sequence_mask(lengths, columns))
@@ -520,6 +522,40 @@ class RaggedTensor(CompositeTensor):
     @property
     def _type_spec(self) -> RaggedTensorSpec:
         return RaggedTensorSpec(self.shape, self.dtype, self.ragged_rank, self._row_splits.dtype)
+
+    def _with_static_shape(self, shape: Any) -> RaggedTensor:
+        """The same, of which more of the shape is known."""
+        made = RaggedTensor(self._values, self._row_splits, _private=True)
+        made._static_shape = TensorShape(shape)
+        return made
+
+    def with_values(self, new_values: Any) -> RaggedTensor:
+        """Returns rows of the same lengths with other values.
+
+        Args:
+          new_values: As many as `values`, a tensor or a RaggedTensor.
+
+        Raises:
+          ValueError: They have no dimension, or are known to be of another number.
+        """
+        if not isinstance(new_values, RaggedTensor):
+            new_values = _engine.convert_to_tensor(new_values)
+        new_values.shape.with_rank_at_least(1)
+        self._values.shape[:1].assert_is_compatible_with(new_values.shape[:1])
+        return RaggedTensor(new_values, self._row_splits, _private=True)
+
+    def with_flat_values(self, new_values: Any) -> RaggedTensor:
+        """Returns the same with other innermost values.
+
+        Args:
+          new_values: As many as `flat_values`.
+
+        Raises:
+          ValueError: They have no dimension, or are known to be of another number.
+        """
+        if isinstance(self._values, RaggedTensor):
+            return self.with_values(self._values.with_flat_values(new_values))
+        return self.with_values(new_values)
 
     def nrows(self, out_type: Any = None) -> Any:
         """Returns the number of rows, a scalar.
@@ -626,66 +662,3 @@ def _text(value: Any) -> str:
     if value.size == 0:
         return repr(value.tolist())
     return np.array2string(value, separator=", ", formatter={"all": _text})
-
-
-def _depth(value: Any) -> int:
-    """The depth of nested lists, at least what their empty ones need."""
-    if not isinstance(value, list | tuple):
-        return 0
-    return 1 + max((_depth(item) for item in value), default=0)
-
-
-def constant(
-    pylist: Any,
-    dtype: Any = None,
-    ragged_rank: int | None = None,
-    inner_shape: Any = None,
-    name: str | None = None,
-    row_splits_dtype: Any = "int64",
-) -> Any:
-    """Makes a RaggedTensor of nested lists.
-
-    Args:
-      pylist: Nested lists or tuples, whose leaves are all at one depth.
-      dtype: The dtype of the values; found from the leaves by default.
-      ragged_rank: How many dimensions are cut by row splits; all but the last by default.
-      inner_shape: Refused unless None.
-      name: Accepted; no op is made.
-      row_splits_dtype: int64 or int32.
-
-    Returns:
-      A RaggedTensor; a tensor where there is nothing to split, as in a plain list.
-
-    Raises:
-      ValueError: The leaves are at different depths.
-
-    Source: tf.ragged.constant.
-    """
-    del name
-    if inner_shape is not None:
-        raise unsupported("tf.ragged.constant does not take inner_shape in Graven yet")
-    depth = _depth(pylist)
-    if ragged_rank is None:
-        ragged_rank = max(depth - 1, 0)
-    elif ragged_rank >= max(depth, 1):
-        raise ValueError(f"pylist has depth {depth}, too little for ragged_rank {ragged_rank}.")
-    if ragged_rank == 0:
-        return _engine.convert_to_tensor(pylist, dtype)
-    level: list[Any] = list(pylist)
-    all_splits: list[Any] = []
-    for _ in range(ragged_rank):
-        splits = [0]
-        below: list[Any] = []
-        for row in level:
-            if not isinstance(row, list | tuple):
-                raise ValueError(f"all scalar values must have the same nesting depth: {pylist}")
-            below += row
-            splits.append(len(below))
-        all_splits.append(_engine.convert_to_tensor(splits, as_dtype(row_splits_dtype)))
-        level = below
-    if dtype is None and not level:
-        dtype = "float32"
-    values: Any = _engine.convert_to_tensor(level, None if dtype is None else as_dtype(dtype))
-    for tensor in reversed(all_splits):
-        values = RaggedTensor(values, tensor, _private=True)
-    return values

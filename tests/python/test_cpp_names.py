@@ -53,6 +53,7 @@ PYTHON_ONLY = {
     "numpy_function": "host_function, on tensors",
     "py_function": "host_function",
     "ragged.constant": "no ragged tensors in C++ yet",
+    "ragged.stack": "no ragged tensors in C++ yet",
     "sparse.from_dense": "no sparse tensors in C++ yet",
     "type_spec_from_value": "TensorSpec::of",
     "variable_creator_scope": "hooks into Python's constructor of variables",

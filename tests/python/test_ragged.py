@@ -88,3 +88,37 @@ def test_rows_of_one_length_are_as_many_as_the_values_fill() -> None:
     assert ragged.to_list() == [[1, 2], [3, 4], [5, 6]]
     assert tf.RaggedTensor.from_uniform_row_length([], 0).to_list() == []
     assert tf.RaggedTensor.from_uniform_row_length([], 0, nrows=2).to_list() == [[], []]
+
+
+# They give ragged tensors, too.
+concat: Any = tf.concat
+stack: Any = tf.stack
+
+
+def rows(*lengths: int) -> Any:
+    return tf.RaggedTensor.from_row_lengths(tf.range(sum(lengths)), list(lengths))
+
+
+# --- Joins.
+
+
+def test_ragged_and_dense_tensors_are_joined() -> None:
+    r, dense = rows(1, 2), tf.constant([[7, 8], [9, 10]])
+    assert concat([r, dense], 0).to_list() == [[0], [1, 2], [7, 8], [9, 10]]
+    assert concat([dense, r], -1).to_list() == [[7, 8, 0], [9, 10, 1, 2]]
+    assert stack([r, dense], 1).to_list() == [[[0], [7, 8]], [[1, 2], [9, 10]]]
+    assert (int(tf.size(r)), int(tf.rank(r))) == (3, 2)
+    with pytest.raises(ValueError, match=r"axis=2 out of bounds: expected -2<=axis<2"):
+        concat([r, r], 2)
+    with pytest.raises(ValueError, match="mismatched row_splits dtypes"):
+        narrow = tf.RaggedTensor.from_row_splits([1], tf.constant([0, 1]))
+        concat([r, narrow], 0)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="their numbers of rows differ"):
+        concat([r, rows(1, 2, 3)], 1)
+
+
+def test_a_constant_of_no_row_may_have_a_ragged_rank() -> None:
+    empty = tf.ragged.constant([], ragged_rank=1, dtype=tf.int32)
+    assert empty.to_list() == [] and empty.ragged_rank == 1
+    with pytest.raises(ValueError, match="too little for ragged_rank 1"):
+        tf.ragged.constant([1], ragged_rank=1)

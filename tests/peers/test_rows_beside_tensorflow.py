@@ -1,0 +1,155 @@
+"""Ragged tensors in both systems: concat and stack.
+
+Each call is made eagerly and in a tf.function; results and classes of errors are compared.
+"""
+
+# tf is either system here, and so are its decorators and classes.
+# mypy: disable-error-code="untyped-decorator,misc,name-defined"
+
+import os
+from collections.abc import Callable, Iterable
+from typing import Any
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import graven
+import numpy as np
+import pytest
+import tensorflow
+from both_systems import class_of
+
+
+def names(tf: Any) -> dict[str, Any]:
+    """What calls may use."""
+    made = {
+        "tf": tf,
+        "np": np,
+        "R": tf.RaggedTensor,
+        "Spec": tf.RaggedTensorSpec,
+        "T": tf.TensorSpec,
+        "O": tf.experimental.Optional,
+        "r": tf.ragged.constant([[1], [2, 3], []]),
+        "r1": tf.ragged.constant([[1, 2], [3, 4, 5]]),
+        "r2": tf.ragged.constant([[6], [7, 8, 9]]),
+        "dense": tf.constant([[1, 2, 3], [4, 5, 6]]),
+        "n": tf.ragged.constant([[[1], [2, 3]], [], [[4]]]),
+        "n1": tf.ragged.constant([[[1, 2], [3]], [[4, 5, 6]]]),
+        "n2": tf.ragged.constant([[[7]], [[8], [9, 10]]]),
+        "deep": tf.ragged.constant([[[[1], [2, 3]], []], [], [[[4, 5, 6]]]]),
+        "cube": tf.reshape(tf.range(8), [2, 2, 2]),
+        "uniform": tf.RaggedTensor.from_row_splits(tf.reshape(tf.range(6), [3, 2]), [0, 1, 3]),
+        "narrow": tf.RaggedTensor.from_row_splits([1, 2], tf.constant([0, 1, 2])),
+        "counts": tf.constant([1, 0, 2]),
+        "none": tf.constant([], tf.int32),
+        "two": tf.constant([1.0, 2.0]),
+    }
+    return made
+
+
+def shown(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [shown(part) for part in value]
+    if isinstance(value, dict):
+        return {key: shown(part) for key, part in value.items()}
+    for tf in (graven, tensorflow):
+        if isinstance(value, tf.RaggedTensor):
+            return ["ragged", value.to_list(), str(value.shape), value.row_splits.dtype.name]
+        if isinstance(value, tf.Tensor):
+            return f"{value.dtype.name} {value.numpy().tolist()}"
+    return value
+
+
+def outcome(tf: Any, wrap: Callable[[Any], Any], call: str) -> Any:
+    """What a call gives, or the class of what it raises."""
+    space = names(tf)
+    try:
+        return shown(wrap(lambda: eval(call, space))())
+    except Exception as error:
+        return class_of(error)
+
+
+def lines(text: str) -> Iterable[Any]:
+    return [pytest.param(line, id=line[:60]) for line in text.strip().splitlines()]
+
+
+JOINS = """
+tf.concat([r1], 0)
+tf.concat(r1, 0)
+tf.concat((r1, r2), axis=0, name="x")
+tf.concat([r1, n1], 0)
+tf.concat([r1, [[1, 2]]], 0)
+tf.concat([r1, r], 1)
+tf.concat([r1, r2], tf.constant(0))
+tf.concat([r1, r2], "a")
+tf.concat([r1, narrow], 0)
+tf.concat([uniform, tf.ones([2, 2, 2], tf.int32)], 0)
+tf.concat([uniform, tf.ones([2, 2, 2], tf.int32)], 1)
+tf.concat([uniform, uniform], 2)
+tf.concat([n1, n1], 2)
+tf.concat([tf.ragged.constant([["a"]]), tf.ragged.constant([["b", "c"], []])], 0)
+tf.concat([tf.ragged.constant([], ragged_rank=1, dtype=tf.int32), r1], 0)
+tf.stack([r1, r2])
+tf.stack([r1, r2], axis=1, name="x")
+tf.stack([r1, r1], axis=2)
+tf.ragged.stack([tf.constant([1, 2]), tf.constant([3])])
+tf.ragged.stack([dense, tf.constant([[5], [6], [7]])])
+tf.ragged.stack([tf.constant([1, 2]), tf.constant([3, 4])], axis=1)
+[tf.size(r1), tf.size(n1, out_type=tf.int64), tf.rank(r1), tf.rank(deep)]
+[r1.with_values(r1.values * 2), n1.with_flat_values(tf.range(6) * 2)]
+r1.with_values(tf.constant([1, 2]))
+r1.with_values(tf.constant(1))
+"""
+
+AXES = [
+    pytest.param(f"tf.{f}([{parts}], {axis})", id=f"{f} {parts} {axis}")
+    for f in ("concat", "stack")
+    for parts in ("r1, r2", "r1, dense", "dense, r1", "n1, n2", "n1, cube")
+    for axis in (0, 1, 2, -1, -2, -3, 4)
+]
+# Graven says that row splits differ when it traces, TensorFlow when the graph runs.
+KNOWN_EARLIER = {
+    f"tf.stack([{parts}], {axis})"
+    for parts, axes in (("r1, dense", (2, -1)), ("dense, r1", (2, -1)), ("n1, cube", (-1,)))
+    for axis in axes
+}
+GRADIENTS = """
+from_row_splits(v, [0, 1, 3]) | tf.concat([r, r.with_values(r.values * 3)], 1).values * tf.range(6.0)
+from_row_splits(v, [0, 1, 3]) | tf.concat([r, r], 0).values * tf.range(6.0)
+from_row_splits(v, [0, 1, 3]) | tf.stack([r, r], 1).flat_values * tf.range(6.0)
+"""  # noqa: E501
+WRAPS = [pytest.param(lambda f: f, id="eager"), pytest.param("traced", id="traced")]
+
+
+def both(wrap: Any, call: str) -> tuple[Any, Any]:
+    return tuple(
+        outcome(tf, tf.function if wrap == "traced" else wrap, call) for tf in (graven, tensorflow)
+    )
+
+
+@pytest.mark.parametrize("wrap", WRAPS)
+@pytest.mark.parametrize("call", [*lines(JOINS), *AXES])
+def test_a_call_does_what_it_does_in_tensorflow(wrap: Any, call: str) -> None:
+    ours, theirs = both(wrap, call)
+    if wrap == "traced" and call in KNOWN_EARLIER:
+        assert (ours, theirs) == ("ValueError", "InvalidArgumentError")
+        return
+    assert ours == theirs
+
+
+@pytest.mark.parametrize("wrap", WRAPS)
+@pytest.mark.parametrize("call", lines(GRADIENTS))
+def test_gradients_go_through_rows(wrap: Any, call: str) -> None:
+    made, result = call.split(" | ")
+
+    def gradient(tf: Any) -> Any:
+        def run() -> Any:
+            v = tf.constant([1.0, 2.0, 3.0])
+            with tf.GradientTape() as tape:
+                tape.watch(v)
+                r = eval(f"tf.RaggedTensor.{made}", {"tf": tf, "v": v})
+                y = tf.reduce_sum(eval(result, {"tf": tf, "r": r}))
+            return [y, tf.convert_to_tensor(tape.gradient(y, v))]
+
+        return shown((tf.function if wrap == "traced" else wrap)(run)())
+
+    assert gradient(graven) == gradient(tensorflow)
