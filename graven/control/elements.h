@@ -5,16 +5,19 @@
 #include <vector>
 
 #include "graven/base/status.h"
+#include "graven/control/ragged_rows.h"
 #include "graven/ir/value.h"
 #include "graven/library/function_context.h"
 #include "graven/tensor/tensor.h"
 
 namespace graven::engine {
 
-// Nested tensors of one length, taken apart along their first axes.
+// Nested tensors of one length, taken apart along their first axes; ragged ones along their
+// outermost dimension.
 class Elements {
  public:
-  // A ValueError if there is no tensor, one is a scalar, or their lengths are known to differ.
+  // A ValueError if there is no tensor, one is a scalar, or their lengths are known to differ; a
+  // TypeError if a composite tensor has no rows.
   static Result<Elements> create(FunctionContext& c, const Value& elems);
 
   // The number of rows, an int32 scalar, and as a number if it is known.
@@ -23,12 +26,23 @@ class Elements {
   // The rows of this number, in the structure of the elements.
   Value row(Emitter& emit, const Tensor& number) const;
   const Value& structure() const { return structure_; }
-  std::span<const Tensor> tensors() const { return tensors_; }
+  // A tensor whose first axis has their length; null if all are ragged.
+  const Tensor& first_dense() const { return first_dense_; }
 
  private:
-  Value structure_;  // of tensors
-  std::vector<Tensor> tensors_;
-  std::vector<Tensors> rows_;  // of each tensor, where values are computed at once
+  // A tensor, or a ragged one, and its rows where they are cut once for all.
+  struct Part {
+    Tensor tensor;
+    Tensors rows;
+    std::optional<RaggedElements> ragged;
+  };
+  static Result<std::optional<int64_t>> length_of(FunctionContext& c, const Tensor& tensor,
+                                                  int ragged_rank);
+  Status cut(FunctionContext& c, std::span<const Tensor> tensors, std::span<const int> ranks);
+
+  Value structure_, row_structure_;  // of tensors
+  std::vector<Part> parts_;
+  Tensor first_dense_;
   Tensor length_;
   std::optional<int64_t> length_if_known_;
 };

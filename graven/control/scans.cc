@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -5,6 +6,7 @@
 #include "graven/control/define_control_flow.h"
 #include "graven/control/elements.h"
 #include "graven/control/loops.h"
+#include "graven/control/row_types.h"
 #include "graven/control/structures.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/library/function.h"
@@ -79,6 +81,7 @@ class Scanner {
     first_ = has_initializer ? with_tensor_leaves(c_, p_.initializer)
                              : elements_.row(c_, row_number(c_, c_.scalar(0)));
     if (!c_.status().ok()) return Tensor();
+    if (Status status = find_results(); !status.ok()) return c_.fail(status);
     for (const Tensor& tensor : tensors_of(first_)) {
       rows_.emplace_back(tensor.dtype(), tensor.shape());
     }
@@ -91,6 +94,19 @@ class Scanner {
     if (!p_.reverse) return i;
     const Tensor one = emit.constant(Tensor::scalar<int32_t>(1));
     return emit(kSub, {emit(kSub, {elements_.length(), one}), i});
+  }
+
+  Status find_results() {
+    if (!keeps_all_) return {};
+    constexpr std::string_view kCannot = "What is accumulated may not hold";
+    if (const auto own = ragged_ranks_of(first_, kCannot); !own.ok()) return own.status();
+    ASSIGN_OR_RETURN(results_, rows_of(first_, elements_.length_if_known()));
+    ASSIGN_OR_RETURN(const auto ranks, ragged_ranks_of(results_, kCannot));
+    if (std::ranges::all_of(ranks, [](int rank) { return rank == 0; })) return {};
+    return Status(Code::kUnimplemented,
+                  "tf.scan: Graven does not stack ragged tensors that are accumulated; tf.foldl "
+                  "gives the last one",
+                  ErrorKind::kNotImplementedError);
   }
 
   Result<Value> call(Emitter& emit, const Value& accumulated, const Tensor& number) {
@@ -139,7 +155,7 @@ class Scanner {
     std::vector<Tensor> stacked;
     for (const ResultRows& rows : rows_) stacked.push_back(rows.stacked(c_, length));
     if (!c_.status().ok()) return Tensor();
-    return with_tensors(first_, stacked);
+    return with_tensors(results_, stacked);
   }
   void keep(const Value& accumulated, int64_t number) {
     if (!keeps_all_) return;
@@ -192,7 +208,7 @@ class Scanner {
       stacked.push_back(rows_[r].stacked(c_, elements_, after.items[2].items[r].tensor));
     }
     if (!c_.status().ok()) return Tensor();
-    return with_tensors(first_, stacked);
+    return with_tensors(results_, stacked);
   }
 
   FunctionContext& c_;
@@ -201,6 +217,7 @@ class Scanner {
   Elements elements_;
   int num_taken_ = 0;             // rows that are part of the first value
   Value first_;                   // what is accumulated before the loop, of tensors
+  Value results_;                 // the same of all rows
   std::vector<ResultRows> rows_;  // of each tensor that is accumulated
 };
 

@@ -10,6 +10,7 @@
 #include "graven/batching/batch_graph.h"
 #include "graven/control/define_control_flow.h"
 #include "graven/control/row_gradients.h"
+#include "graven/control/row_types.h"
 #include "graven/control/structures.h"
 #include "graven/function/trace_body.h"
 #include "graven/ir/frame.h"
@@ -53,8 +54,10 @@ class VectorizedMapper {
   Result<Value> mapped() {
     const Value elems = with_tensor_leaves(c_, p_.elems);
     RETURN_IF_ERROR(c_.status());
+    RETURN_IF_ERROR(check_dense(elems, "elems may not hold"));
     ASSIGN_OR_RETURN(std::vector<BatchedTensor> inputs, inputs_of(tensors_of(elems)));
-    ASSIGN_OR_RETURN(TracedGraph traced, trace(elems, inputs));
+    ASSIGN_OR_RETURN(const Value row, row_of(elems));
+    ASSIGN_OR_RETURN(TracedGraph traced, trace(row, inputs));
     for (const GraphBuilder::Capture& capture : traced.captures) {
       inputs.push_back({capture.external});
       if (capture.external.dtype() != DType::kResource) continue;
@@ -74,7 +77,19 @@ class VectorizedMapper {
       results.push_back(output.is_batched ? output.tensor : repeated(output.tensor));
     }
     RETURN_IF_ERROR(c_.status());
-    return with_tensors(traced.outputs, results);
+    const auto length = c_.number_if_known(num_rows_);
+    ASSIGN_OR_RETURN(Value made, rows_of(std::move(traced.outputs), length));
+    RETURN_IF_ERROR(check_dense(made, "fn may not return"));
+    return with_tensors(std::move(made), results);
+  }
+
+  // The rows of ragged tensors differ in shape, so nothing runs for all of them at once.
+  static Status check_dense(const Value& rows, std::string_view cannot) {
+    ASSIGN_OR_RETURN(const auto ranks, ragged_ranks_of(rows, cannot));
+    if (std::ranges::all_of(ranks, [](int rank) { return rank == 0; })) return {};
+    return unimplemented("vectorized_map: ", cannot,
+                         " ragged tensors, whose rows differ in shape; ",
+                         "map_fn takes and gives them");
   }
 
   Result<std::vector<BatchedTensor>> batched(const Ref<Graph>& graph,

@@ -3,8 +3,11 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include <optional>
 #include <utility>
+#include <vector>
 
+#include "graven/function/composite_type.h"
 #include "graven/ir/call_sizes.h"
 #include "graven/ir/frame.h"
 #include "graven/python/bind.h"
@@ -22,6 +25,7 @@ namespace graven::python {
 namespace {
 
 using engine::make_ref;
+using engine::Ref;
 using engine::Result;
 using engine::Status;
 using engine::Tensor;
@@ -53,7 +57,7 @@ Status gone() {
 }
 
 // A type that Python code defines: a user's TraceType, a composite tensor's spec.
-class PythonType final : public engine::ForeignType, public engine::HasClassName {
+class PythonType final : public engine::CompositeType, public engine::HasClassName {
  public:
   explicit PythonType(PyObject* object) : held_(object) {}
   ~PythonType() override {
@@ -155,7 +159,80 @@ class PythonType final : public engine::ForeignType, public engine::HasClassName
     return {};
   }
 
+  // --- Of specs (graven._type_spec.TypeSpec).
+  Result<std::vector<Ref<const TensorType>>> tensor_types() const override {
+    HoldGil gil;
+    Object specs = called("flatten");
+    Object list = specs ? items_of(specs.get(), "flatten must give a list") : Object();
+    if (!list) return pending_exception();
+    std::vector<Ref<const TensorType>> types;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(list.get()); ++i) {
+      TraceTypeRef type = trace_type_of_object(PyTuple_GET_ITEM(list.get(), i));
+      const auto* tensor = dynamic_cast<const TensorType*>(type.get());
+      if (!tensor) return engine::type_error("flatten of ", repr(), " must give TensorSpecs");
+      types.emplace_back(tensor);
+    }
+    return types;
+  }
+  Result<std::optional<std::vector<int>>> ragged_ranks() const override {
+    HoldGil gil;
+    Object ranks = called_if_there("_ragged_ranks");
+    if (!ranks) return pending_exception();
+    if (ranks.get() == Py_None) return std::optional<std::vector<int>>();
+    Object list = items_of(ranks.get(), "_ragged_ranks must give a list");
+    if (!list) return pending_exception();
+    std::vector<int> made;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(list.get()); ++i) {
+      made.push_back(static_cast<int>(PyLong_AsLong(PyTuple_GET_ITEM(list.get(), i))));
+    }
+    if (PyErr_Occurred()) return pending_exception();
+    return std::optional(std::move(made));
+  }
+  Result<TraceTypeRef> type_of_row() const override {
+    HoldGil gil;
+    return type_or_none(called_if_there("_unbatch"));
+  }
+  Result<TraceTypeRef> type_of_rows(std::optional<int64_t> count) const override {
+    HoldGil gil;
+    Object number = count ? Object::take(PyLong_FromLongLong(*count)) : Object::borrow(Py_None);
+    return type_or_none(number ? called_if_there("_batch", number.get()) : Object());
+  }
+  Result<TraceTypeRef> with_shape(const engine::Shape& shape) const override {
+    HoldGil gil;
+    Object object = Object::take(wrap(shape));
+    return type_or_none(object ? called_if_there("_with_shape", object.get()) : Object());
+  }
+  bool is_compatible_with(const TraceType& other) const override {
+    HoldGil gil;
+    Object self = object(), that = type_to_python(TraceTypeRef(&other));
+    if (!that) PyErr_Clear();
+    return self && that &&
+           is_true(self, run_python<PyObject_CallMethod>(self.get(), "is_compatible_with", "O",
+                                                         that.get()));
+  }
+
  private:
+  // The result of a method of the spec. Empty with an exception on failure.
+  Object called(const char* method, PyObject* argument = nullptr) const {
+    Object self = object();
+    if (!self) {
+      raise(gone());
+      return {};
+    }
+    return Object::take(argument
+                            ? run_python<PyObject_CallMethod>(self.get(), method, "O", argument)
+                            : run_python<PyObject_CallMethod>(self.get(), method, nullptr));
+  }
+  // The same; None of a type that is no TypeSpec.
+  Object called_if_there(const char* method, PyObject* argument = nullptr) const {
+    Object self = object();
+    if (self && !has_attribute(self.get(), method)) return Object::borrow(Py_None);
+    return called(method, argument);
+  }
+  static Result<TraceTypeRef> type_or_none(const Object& made) {
+    if (!made) return pending_exception();
+    return made.get() == Py_None ? TraceTypeRef() : trace_type_of_object(made.get());
+  }
   static TraceTypeRef complain(const Object& self) {
     TypeComparisons::fail(self.get());
     return nullptr;

@@ -16,7 +16,7 @@ from graven._extension_fields import (
     tensors_in,
     with_tensors,
 )
-from graven._type_spec import CompositeTensor, TypeSpec
+from graven._type_spec import CompositeTensor, TypeSpec, batched, ragged_ranks, unbatched
 
 # It takes milliseconds, and programs without such types go without.
 if TYPE_CHECKING:
@@ -234,6 +234,28 @@ class ExtensionTypeSpec(_Frozen, TypeSpec):
     def _from_components(self, components: Iterable[Any]) -> Any:
         left = iter(components)
         return _make(self._value_class, [with_tensors(v, left) for v in self._field_values()])
+
+    def _ragged_ranks(self) -> tuple[int, ...] | None:
+        of_all: list[int] = []
+        for spec in self._component_specs:
+            of_one = ragged_ranks(spec)
+            if of_one is None:
+                return None
+            of_all += of_one
+        return tuple(of_all)
+
+    def _with_components(self, specs: Sequence[Any]) -> Any:
+        """The type with other specs, if there are any, for what is made of tensors."""
+        if any(spec is None for spec in specs):
+            return None
+        left = iter(specs)
+        return _make(type(self), [with_tensors(v, left) for v in self._field_values()])
+
+    def _unbatch(self) -> Any:
+        return self._with_components([unbatched(spec) for spec in self._component_specs])
+
+    def _batch(self, batch_size: int | None) -> Any:
+        return self._with_components([batched(spec, batch_size) for spec in self._component_specs])
 
     def __reduce__(self) -> Any:
         return _make, (type(self), self._field_values())

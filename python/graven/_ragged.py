@@ -22,10 +22,12 @@ class RaggedTensorSpec(TypeSpec):
     Args:
       shape: The static shape: ragged dimensions, and those outside them, may be None.
       dtype: The dtype of the values.
-      ragged_rank: How many dimensions are cut by row splits; rank - 1 by default.
+      ragged_rank: How many dimensions are cut by row splits; rank - 1 by default. At 0 it is the
+        type of tensors: rows of a RaggedTensor of ragged_rank 1, whose lengths may differ.
       row_splits_dtype: int64 or int32.
 
     Raises:
+      TypeError: ragged_rank is no int.
       ValueError: The rank is unknown and ragged_rank not given, or ragged_rank does not fit.
 
     Source: tf.RaggedTensorSpec.
@@ -46,12 +48,13 @@ class RaggedTensorSpec(TypeSpec):
             if rank is None:
                 raise ValueError("Must specify ragged_rank or a shape with a known rank.")
             ragged_rank = rank - 1
-        if ragged_rank < 1 or (rank is not None and ragged_rank >= rank):
+        if not isinstance(ragged_rank, int):
+            raise TypeError(f"Argument `ragged_rank` must be an int. Received {ragged_rank}.")
+        if rank is not None and ragged_rank >= rank:
             raise ValueError(
-                f"Argument `ragged_rank` ({ragged_rank}) must be at least 1 and less than rank "
-                f"({rank})."
+                f"Argument `ragged_rank` ({ragged_rank}) must be less than rank ({rank})."
             )
-        self._ragged_rank = int(ragged_rank)
+        self._ragged_rank = ragged_rank
 
     @property
     def ragged_rank(self) -> int:
@@ -66,7 +69,7 @@ class RaggedTensorSpec(TypeSpec):
     @property
     def value_type(self) -> type:
         """The class of the values of this type."""
-        return RaggedTensor
+        return RaggedTensor if self._ragged_rank > 0 else _engine.Tensor
 
     @property
     def shape(self) -> TensorShape:
@@ -84,6 +87,8 @@ class RaggedTensorSpec(TypeSpec):
     @property
     def _component_specs(self) -> list[Any]:
         """The specs of the flat values and of the row splits, outer ones first."""
+        if self._ragged_rank <= 0:
+            return [self._row_spec]
         sizes = _sizes_of(self._shape)
         inner = None if sizes is None else [None, *sizes[self._ragged_rank + 1 :]]
         rows = None if sizes is None or sizes[0] is None else sizes[0] + 1
@@ -93,16 +98,54 @@ class RaggedTensorSpec(TypeSpec):
             *(_engine.TensorSpec([n], self._row_splits_dtype) for n in splits),
         ]
 
-    def _to_components(self, value: RaggedTensor) -> list[Any]:
+    @property
+    def _row_spec(self) -> Any:
+        """The type of the values, where they are tensors."""
+        return _engine.TensorSpec(self._shape, self._dtype)
+
+    def _to_components(self, value: Any) -> list[Any]:
+        if self._ragged_rank <= 0:
+            return [value]
         return [value.flat_values, *value.nested_row_splits]
 
-    def _from_components(self, components: list[Any]) -> RaggedTensor:
+    def _from_components(self, components: list[Any]) -> Any:
         values, *all_splits = components
         for splits in reversed(all_splits):
             values = RaggedTensor(values, splits, _private=True)
-        made: RaggedTensor = values
-        made._static_shape = self._shape
-        return made
+        if all_splits and self._shape.rank is not None:
+            shape = self._shape
+            if isinstance(all_splits[0], _engine.EagerTensor) and values.shape.is_compatible_with(
+                shape
+            ):
+                shape = values.shape.merge_with(shape)
+            values._static_shape = shape
+        return values
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Tells whether a value, or every value of a spec, may be of this type.
+
+        Args:
+          spec_or_value: A RaggedTensor, a tensor where ragged_rank is 0, or a spec.
+        """
+        if self._ragged_rank <= 0 and isinstance(
+            spec_or_value, _engine.Tensor | _engine.TensorSpec
+        ):
+            return bool(self._row_spec.is_compatible_with(spec_or_value))
+        return super().is_compatible_with(spec_or_value)
+
+    def _ragged_ranks(self) -> tuple[int, ...]:
+        return (max(self._ragged_rank, 0),)
+
+    def _batch(self, batch_size: int | None) -> RaggedTensorSpec:
+        shape = TensorShape([batch_size]).concatenate(self._shape)
+        return RaggedTensorSpec(shape, self._dtype, self._ragged_rank + 1, self._row_splits_dtype)
+
+    def _unbatch(self) -> RaggedTensorSpec:
+        shape, rank = self._shape[1:], self._ragged_rank - 1
+        return RaggedTensorSpec(shape, self._dtype, rank, self._row_splits_dtype)
+
+    def _with_shape(self, shape: Any) -> RaggedTensorSpec:
+        return RaggedTensorSpec(shape, self._dtype, self._ragged_rank, self._row_splits_dtype)
 
     def __repr__(self) -> str:
         return (
@@ -114,8 +157,9 @@ class RaggedTensorSpec(TypeSpec):
 class RaggedTensor(CompositeTensor):
     """A tensor whose rows differ in length; made by tf.ragged.constant or from_row_splits.
 
-    It goes in and out of Functions, and gives its parts. tf.concat, tf.stack, tf.size and tf.rank
-    take it; other ops on it as a whole are not there yet.
+    It goes in and out of Functions, gives its parts, and tf.map_fn calls a function for each of its
+    rows. tf.concat, tf.stack, tf.size and tf.rank take it; other ops on it as a whole are not there
+    yet.
 
     Source: tf.RaggedTensor.
     """

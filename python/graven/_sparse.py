@@ -10,6 +10,7 @@ from graven._dtypes import as_dtype
 from graven._scopes import name_scope
 from graven._tensor_shape import TensorShape
 from graven._type_spec import CompositeTensor, TypeSpec
+from graven._unsupported import unsupported
 
 
 class SparseTensorSpec(TypeSpec):
@@ -64,6 +65,11 @@ class SparseTensorSpec(TypeSpec):
         made = SparseTensor(*components)
         made._static_shape = self._shape
         return made
+
+    def _ragged_ranks(self) -> None:
+        raise unsupported(
+            "Graven does not cut sparse tensors into rows yet, nor makes them of rows"
+        )
 
 
 class SparseTensor(CompositeTensor):

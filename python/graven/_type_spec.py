@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 from graven import _engine, _nest
+from graven._tensor_shape import TensorShape
 from graven._trace_types import TraceType
 from graven._unsupported import PublicAbstractClass
 
@@ -100,6 +101,35 @@ class TypeSpec(TraceType, metaclass=PublicAbstractClass):
             for spec in self._flat_specs()
         ]
         return self._from_components(_nest.pack_sequence_as(self._component_specs, parts))
+
+    # --- Rows of values, and values of rows: for functions like tf.map_fn. They are the engine's,
+    # graven/function/trace_type.h.
+
+    def _ragged_ranks(self) -> tuple[int, ...] | None:
+        """For each part of a value how many row splits cut it; None if values have no rows."""
+        return None
+
+    def _unbatch(self) -> TypeSpec | None:
+        """The type of a row of a value, if there are rows."""
+        return None
+
+    def _batch(self, batch_size: int | None) -> TypeSpec | None:
+        """The type of a value of that many rows of this type, if there is one.
+
+        Args:
+          batch_size: The number; None if it is not known.
+        """
+        del batch_size
+        return None
+
+    def _with_shape(self, shape: Any) -> TypeSpec | None:
+        """The type that a TensorShape as the invariant of a loop means for a value, if it does.
+
+        Args:
+          shape: The TensorShape.
+        """
+        del shape
+        return None
 
     def placeholder_value(self, placeholder_context: Any) -> Any:
         """Returns the value around placeholders of its tensors.
@@ -230,6 +260,25 @@ def _common_supertype(own: Any, *others: Any) -> Any:
     elif all(own == other for other in others):
         return own
     raise ValueError(f"{own!r} and {others!r} have no common supertype")
+
+
+def ragged_ranks(spec: Any) -> tuple[int, ...] | None:
+    """Returns `_ragged_ranks` of a spec, or 0 for a tensor."""
+    return (0,) if isinstance(spec, _engine.TensorSpec) else spec._ragged_ranks()
+
+
+def unbatched(spec: Any) -> Any:
+    """Returns the spec of a row."""
+    if isinstance(spec, _engine.TensorSpec):
+        return _engine.TensorSpec(spec.shape[1:], spec.dtype)
+    return spec._unbatch()
+
+
+def batched(spec: Any, batch_size: int | None) -> Any:
+    """Returns the spec of so many rows, if they have one."""
+    if isinstance(spec, _engine.TensorSpec):
+        return _engine.TensorSpec(TensorShape([batch_size]).concatenate(spec.shape), spec.dtype)
+    return spec._batch(batch_size)
 
 
 def rebuild_composite(spec: TypeSpec, tensors: Sequence[Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Ragged tensors in both systems: concat and stack.
+"""Ragged tensors, and rows of composite tensors, in both systems: map_fn, concat and stack.
 
 Each call is made eagerly and in a tf.function; results and classes of errors are compared.
 """
@@ -19,8 +19,26 @@ import tensorflow
 from both_systems import class_of
 
 
+def classes(tf: Any) -> dict[str, Any]:
+    class Pair(tf.experimental.BatchableExtensionType):
+        a: tf.Tensor
+        b: tf.Tensor
+        k: float = 1.0
+
+    class WithRows(tf.experimental.BatchableExtensionType):
+        a: tf.Tensor
+        rows: tf.RaggedTensor
+
+    class Plain(tf.experimental.ExtensionType):
+        a: tf.Tensor
+        n: int = 1
+
+    return {"Pair": Pair, "WithRows": WithRows, "Plain": Plain}
+
+
 def names(tf: Any) -> dict[str, Any]:
     """What calls may use."""
+    pair = classes(tf)["Pair"]
     made = {
         "tf": tf,
         "np": np,
@@ -42,8 +60,10 @@ def names(tf: Any) -> dict[str, Any]:
         "counts": tf.constant([1, 0, 2]),
         "none": tf.constant([], tf.int32),
         "two": tf.constant([1.0, 2.0]),
+        "pair": pair(tf.constant([1.0, 2.0]), tf.constant([[1.0, 2.0], [3.0, 4.0]]), 2.0),
+        **classes(tf),
     }
-    return made
+    return {**made, "Pair": pair}
 
 
 def shown(value: Any) -> Any:
@@ -54,6 +74,9 @@ def shown(value: Any) -> Any:
     for tf in (graven, tensorflow):
         if isinstance(value, tf.RaggedTensor):
             return ["ragged", value.to_list(), str(value.shape), value.row_splits.dtype.name]
+        if isinstance(value, tf.experimental.ExtensionType):
+            fields = [getattr(value, name) for name in type(value).__annotations__]
+            return [type(value).__name__, *map(shown, fields)]
         if isinstance(value, tf.Tensor):
             return f"{value.dtype.name} {value.numpy().tolist()}"
     return value
@@ -71,6 +94,57 @@ def outcome(tf: Any, wrap: Callable[[Any], Any], call: str) -> Any:
 def lines(text: str) -> Iterable[Any]:
     return [pytest.param(line, id=line[:60]) for line in text.strip().splitlines()]
 
+
+MAPS = """
+tf.map_fn(tf.range, counts, fn_output_signature=Spec([None], tf.int32))
+tf.map_fn(tf.size, r, fn_output_signature=tf.int32)
+tf.map_fn(lambda x: x.row_lengths(), n, fn_output_signature=Spec([None], tf.int64))
+tf.map_fn(lambda x: x * 2, r)
+tf.map_fn(lambda x: x[:1], r)
+tf.map_fn(lambda x: x, n)
+tf.map_fn(lambda x: x, deep)
+tf.map_fn(lambda x: x.values, n)
+tf.map_fn(tf.reduce_sum, r)
+tf.map_fn(lambda x: tf.cast(x, tf.float32), r)
+tf.map_fn(lambda k: R.from_row_splits(tf.range(k), [0, k, k]), counts, fn_output_signature=Spec([None, None], tf.int32))
+tf.map_fn(lambda k: R.from_row_splits(tf.range(k), [0, k, k]), counts, fn_output_signature=Spec([2, None], tf.int32))
+tf.map_fn(lambda k: R.from_row_splits(tf.range(k), [0, k, k]), counts, fn_output_signature=Spec([3, None], tf.int32))
+tf.map_fn(lambda k: R.from_row_splits(tf.range(k), tf.stack([0, k])), counts, fn_output_signature=Spec([None, None], tf.int32, row_splits_dtype=tf.int32))
+tf.map_fn(lambda k: R.from_row_splits(tf.range(k), tf.stack([0, k])), counts, fn_output_signature=Spec([None, None], tf.int32))
+tf.map_fn(lambda k: tf.ones([k, 2]), counts, fn_output_signature=Spec([None, 2], ragged_rank=0))
+tf.map_fn(lambda k: tf.ones([k, 2]), counts, fn_output_signature=Spec(None, ragged_rank=0))
+tf.map_fn(lambda k: tf.ones([k, 2]), counts, fn_output_signature=Spec([None, None]))
+tf.map_fn(lambda k: r, counts, fn_output_signature=Spec([None], tf.int32))
+tf.map_fn(lambda k: k, counts, fn_output_signature=Spec([None], tf.int32))
+tf.map_fn(lambda k: k, counts, fn_output_signature=Spec(None, tf.int32, ragged_rank=0))
+tf.map_fn(tf.range, counts, fn_output_signature=Spec([None]))
+tf.map_fn(tf.range, none, fn_output_signature=Spec([None], tf.int32))
+tf.map_fn(lambda k: r, none, fn_output_signature=Spec([None, None], tf.int32))
+tf.map_fn(tf.size, tf.ragged.constant([], ragged_rank=1, dtype=tf.int32), fn_output_signature=tf.int32)
+tf.map_fn(lambda e: (e[0] + e[1], tf.size(e[0])), (r, tf.constant([10, 20, 30])), fn_output_signature=(Spec([None], tf.int32), tf.int32))
+tf.map_fn(lambda e: e[0], (r, tf.constant([10, 20])), fn_output_signature=Spec([None], tf.int32))
+tf.map_fn(lambda e: {"b": e["a"]}, {"a": r}, fn_output_signature={"b": Spec([None], tf.int32)})
+tf.map_fn(lambda x: x, r, fn_output_signature=T([None], tf.int32))
+tf.map_fn(lambda x: x, tf.ragged.constant([["a", "b"], []]))
+tf.map_fn(lambda x: x + 1, uniform)
+tf.map_fn(lambda x: x + 1, R.from_uniform_row_length(tf.range(6), 2))
+tf.map_fn(lambda x: x.values, tf.IndexedSlices(two, counts[:2]), fn_output_signature=tf.float32)
+tf.map_fn(lambda x: O.from_value(x), two, fn_output_signature=tf.OptionalSpec(T([])))
+tf.map_fn(lambda p: p.a * p.k, pair, fn_output_signature=tf.float32)
+tf.map_fn(lambda p: Pair(p.a + 1, p.b * 2, p.k), pair)
+tf.map_fn(lambda p: Pair(p.a + 1, p.b * 2, 3.0), pair)
+tf.map_fn(lambda x: Pair(x, [x, x], 3.0), two, fn_output_signature=Pair.Spec(T([]), T([2]), 3.0))
+tf.map_fn(lambda x: Pair(x, [x, x], 3.0), two, fn_output_signature=Pair.Spec(T([]), T([2]), 4.0))
+tf.map_fn(lambda x: Pair(x, [x, x], 3.0), two, fn_output_signature=Pair.Spec(T([]), T([3]), 3.0))
+tf.map_fn(lambda x: Pair(x, [x, x], 3.0), two, fn_output_signature=Pair.Spec(T(None), T(None), 3.0))
+tf.map_fn(lambda x: x, two, fn_output_signature=Pair.Spec(T([]), T([2]), 3.0))
+tf.map_fn(lambda e: {"m": Pair(e[0], [e[0]]), "t": e[1]}, (two, counts[:2]), fn_output_signature={"m": Pair.Spec(T([]), T([1]), 1.0), "t": tf.int32})
+tf.map_fn(lambda e: tf.size(e.rows) + tf.cast(e.a, tf.int32), WithRows(tf.constant([1.0, 2.0, 3.0]), r), fn_output_signature=tf.int32)
+tf.map_fn(lambda k: WithRows(tf.cast(k, tf.float32), R.from_row_splits(tf.range(k), [0, k])), counts, fn_output_signature=WithRows.Spec(T([]), Spec([None, None], tf.int32)))
+tf.foldl(lambda a, x: Plain(a.a + x, 1), two, initializer=Plain(tf.constant(0.0), 1))
+tf.vectorized_map(lambda p: p.a * p.b[0], pair)
+tf.vectorized_map(lambda p: Pair(p.a + 1, p.b, p.k), pair)
+"""  # noqa: E501
 
 JOINS = """
 tf.concat([r1], 0)
@@ -113,6 +187,9 @@ KNOWN_EARLIER = {
     for axis in axes
 }
 GRADIENTS = """
+from_row_splits(v, [0, 1, 3, 3]) | tf.map_fn(lambda x: x * x, r).values
+from_row_splits(v, [0, 1, 3, 3]) | tf.map_fn(lambda x: tf.reduce_sum(x * x), r, fn_output_signature=tf.float32) * [1.0, 10.0, 100.0]
+from_nested_row_splits(v, [[0, 1, 2, 2], [0, 1, 3]]) | tf.map_fn(lambda x: x.with_values(x.values ** 2), r).flat_values
 from_row_splits(v, [0, 1, 3]) | tf.concat([r, r.with_values(r.values * 3)], 1).values * tf.range(6.0)
 from_row_splits(v, [0, 1, 3]) | tf.concat([r, r], 0).values * tf.range(6.0)
 from_row_splits(v, [0, 1, 3]) | tf.stack([r, r], 1).flat_values * tf.range(6.0)
@@ -127,7 +204,7 @@ def both(wrap: Any, call: str) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("wrap", WRAPS)
-@pytest.mark.parametrize("call", [*lines(JOINS), *AXES])
+@pytest.mark.parametrize("call", [*lines(MAPS), *lines(JOINS), *AXES])
 def test_a_call_does_what_it_does_in_tensorflow(wrap: Any, call: str) -> None:
     ours, theirs = both(wrap, call)
     if wrap == "traced" and call in KNOWN_EARLIER:

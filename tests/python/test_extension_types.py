@@ -402,6 +402,24 @@ def test_gradients_and_maps() -> None:
     assert tf.vectorized_map(total, rows).numpy().tolist() == [6.0, 14.0]
 
 
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "traced"])
+def test_map_fn_gives_values_of_a_spec(wrap: Any) -> None:
+    spec = Masked.Spec(tf.TensorSpec([2]), tf.TensorSpec([], tf.bool))
+    made = wrap(
+        lambda x: tf.map_fn(lambda e: Masked([e, e], e > 1.0), x, fn_output_signature=spec)
+    )(tf.constant([1.0, 2.0]))
+    assert isinstance(made, Masked)
+    assert made.values.numpy().tolist() == [[1.0, 1.0], [2.0, 2.0]]
+    assert made.mask.numpy().tolist() == [False, True]
+    assert made._type_spec.values.shape == [2, 2]
+    none = wrap(
+        lambda x: tf.map_fn(lambda e: Masked([e, e], e > 1.0), x, fn_output_signature=spec)
+    )(tf.constant([], tf.float32))
+    assert isinstance(none, Masked) and none.values.shape == [0, 2]
+    with pytest.raises(ValueError, match=r"Expected `fn` to return a:\n +Masked.Spec"):
+        wrap(lambda x: tf.map_fn(lambda e: e, x, fn_output_signature=spec))(tf.ones([2]))
+
+
 def test_a_tensor_spec_equals_no_other_object() -> None:
     spec = tf.TensorSpec([2])
     assert None not in [spec] and spec != 3 and spec not in [None, "x"]

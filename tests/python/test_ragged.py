@@ -90,6 +90,9 @@ def test_rows_of_one_length_are_as_many_as_the_values_fill() -> None:
     assert tf.RaggedTensor.from_uniform_row_length([], 0, nrows=2).to_list() == [[], []]
 
 
+# --- Rows of ragged tensors. What TensorFlow does, too, is in tests/peers.
+
+
 # They give ragged tensors, too.
 concat: Any = tf.concat
 stack: Any = tf.stack
@@ -97,6 +100,112 @@ stack: Any = tf.stack
 
 def rows(*lengths: int) -> Any:
     return tf.RaggedTensor.from_row_lengths(tf.range(sum(lengths)), list(lengths))
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "traced"])
+def test_map_fn_calls_a_function_for_each_row(wrap: Any) -> None:
+    double = wrap(lambda r: tf.map_fn(lambda row: row * 2, r))
+    assert double(rows(1, 0, 2)).to_list() == [[0], [], [2, 4]]
+    assert double(rows(0, 0)).to_list() == [[], []]
+    assert double(rows()).to_list() == []
+    sizes = wrap(lambda r: tf.map_fn(tf.size, r, fn_output_signature=tf.int32))
+    assert sizes(rows(1, 0, 2)).numpy().tolist() == [1, 0, 2]
+    count = wrap(
+        lambda n: tf.map_fn(tf.range, n, fn_output_signature=tf.RaggedTensorSpec([None], tf.int32))
+    )
+    assert count(tf.constant([2, 0, 1])).to_list() == [[0, 1], [], [0]]
+    assert count(tf.constant([], tf.int32)).to_list() == []
+
+
+def test_a_function_maps_any_number_of_rows_of_any_length() -> None:
+    f = tf.function(
+        lambda r: tf.map_fn(lambda row: row[:1], r),
+        input_signature=[tf.RaggedTensorSpec([None, None], tf.int32)],
+    )
+    for lengths in ((1, 2), (0, 3, 1), (), (2,)):
+        expected = [row[:1] for row in rows(*lengths).to_list()]
+        made = f(rows(*lengths))
+        assert made.to_list() == expected and made.shape.as_list() == [len(lengths), None]
+
+
+def test_the_rows_of_a_spec_are_of_one_dimension_less() -> None:
+    spec: Any = tf.RaggedTensorSpec([None], tf.int32)
+    assert spec.ragged_rank == 0 and spec.value_type is tf.Tensor
+    assert spec.is_compatible_with(tf.range(3)) and not spec.is_compatible_with(tf.constant(1))
+    assert not spec.is_compatible_with(rows(1))
+    for shape, rank, error in (([None], 1, ValueError), ([None, None], "a", TypeError)):
+        with pytest.raises(error, match="ragged_rank"):
+            tf.RaggedTensorSpec(shape, tf.int32, ragged_rank=rank)  # type: ignore[arg-type]
+
+
+def test_what_fn_returns_must_be_of_the_signature() -> None:
+    spec = tf.RaggedTensorSpec([None, None], tf.int32)
+    with pytest.raises(ValueError, match=r"Expected `fn` to return a:\n    RaggedTensorSpec"):
+        tf.map_fn(lambda row: row, rows(1, 2), fn_output_signature=spec)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="must have rank >= 1"):
+        tf.map_fn(tf.reduce_sum, rows(1, 2))
+    with pytest.raises(ValueError, match="must have rank >= 1"):
+        tf.function(lambda r: tf.map_fn(tf.reduce_sum, r))(rows(1, 2))
+    with pytest.raises(ValueError, match="same first dimension, not 2 and 3"):
+        tf.map_fn(lambda e: e[0], (rows(1, 2), tf.range(3)))
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "traced"])
+def test_folds_and_scans_go_over_rows(wrap: Any) -> None:
+    total = wrap(lambda r: tf.foldl(lambda a, row: a + tf.reduce_sum(row), r, initializer=0))
+    assert int(total(rows(1, 0, 2))) == 3
+    totals = wrap(lambda r: tf.scan(lambda a, row: a + tf.reduce_sum(row), r, initializer=0))
+    assert totals(rows(2, 0, 1)).numpy().tolist() == [1, 1, 3]
+    longest = wrap(lambda r: tf.foldl(lambda a, row: concat([a, [row]], 0), r, rows(0)))
+    with pytest.raises(ValueError):  # a list of a row is no tensor of the accumulated type
+        longest(1)
+    with pytest.raises(NotImplementedError, match="does not stack ragged tensors"):
+        wrap(lambda r: tf.scan(lambda a, row: a, tf.range(3), initializer=r))(rows(1, 2))
+
+
+def test_what_has_no_rows_or_rows_of_several_shapes_is_refused() -> None:
+    sparse = tf.SparseTensor([[0, 0]], [1], [2, 2])
+    with pytest.raises(NotImplementedError, match="does not cut sparse tensors into rows"):
+        tf.map_fn(lambda row: row, sparse)
+    with pytest.raises(NotImplementedError, match="does not cut sparse tensors into rows"):
+        tf.map_fn(lambda n: sparse, tf.range(2), fn_output_signature=sparse._type_spec)
+    with pytest.raises(tf.errors.UnimplementedError, match="elems may not hold ragged tensors"):
+        tf.vectorized_map(tf.reduce_sum, rows(1, 2))
+    slices = tf.IndexedSlices(tf.ones([2]), tf.constant([1, 0]))
+    with pytest.raises(TypeError, match=r"IndexedSlicesSpec\(.*which have no rows"):
+        tf.map_fn(lambda row: row.values, slices, fn_output_signature=tf.float32)
+    optional = tf.experimental.Optional.from_value(1)
+    with pytest.raises(TypeError, match=r"map_fn can not generate values of OptionalSpec"):
+        tf.map_fn(lambda n: optional, tf.range(2), fn_output_signature=optional._type_spec)
+
+
+@pytest.mark.parametrize("splits", [[0, 5, 3], [0, 2, 100], [3, 2, 1], [2**62, -(2**62), 3]])
+def test_row_splits_that_nobody_has_checked_are_refused_where_rows_are_cut(
+    splits: list[int],
+) -> None:
+    wrong, right = tf.constant(splits, tf.int64), tf.constant([0, 1, 2], tf.int64)
+    for nested in ([wrong], [right, wrong], [wrong, right]):
+        r = tf.RaggedTensor.from_nested_row_splits(tf.range(3), nested, validate=False)
+        for f in (lambda r: tf.map_fn(lambda row: row, r), lambda r: concat([r, r], 1)):
+            for call in (f, tf.function(f)):
+                with pytest.raises(
+                    (tf.errors.InvalidArgumentError, tf.errors.ResourceExhaustedError)
+                ):
+                    call(r)
+
+
+def test_gradients_of_rows_are_gradients_of_values() -> None:
+    values = tf.Variable([1.0, 2.0, 3.0])
+
+    @tf.function
+    def loss() -> Any:
+        r = tf.RaggedTensor.from_row_splits(values, [0, 1, 3])
+        squares = tf.map_fn(lambda row: row * row, r)
+        return tf.reduce_sum(concat([squares, r], 1).values * [1.0, 10.0, 2.0, 3.0, 20.0, 30.0])
+
+    with tf.GradientTape() as tape:
+        y = loss()
+    assert tape.gradient(y, values).numpy().tolist() == [2 * 1 + 10, 4 * 2 + 20, 6 * 3 + 30]
 
 
 # --- Joins.

@@ -1,0 +1,31 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "graven/base/status.h"
+#include "graven/function/trace_type.h"
+#include "graven/tensor/shape.h"
+
+namespace graven::engine {
+
+// A type of values that are made of tensors, such as ragged tensors, as a front end defines it.
+class GRAVEN_API CompositeType : public ForeignType {
+ public:
+  // The types of a value's tensors, in the order of collect_tensors.
+  virtual Result<std::vector<Ref<const TensorType>>> tensor_types() const = 0;
+  // How a value's tensors are cut into rows. A number for each part, in order: 0 for a tensor that
+  // is cut along its first axis; else a ragged part, flat values and so many row splits behind
+  // them, outer ones first. None if such values have no rows.
+  virtual Result<std::optional<std::vector<int>>> ragged_ranks() const = 0;
+  // The type of each row of a value that has rows; and of the value of a number of rows of this
+  // type, which may be unknown. Null if there is none.
+  virtual Result<TraceTypeRef> type_of_row() const = 0;
+  virtual Result<TraceTypeRef> type_of_rows(std::optional<int64_t> count) const = 0;
+  // The type of values that are of this one but for their shape; null if they have no shape.
+  virtual Result<TraceTypeRef> with_shape(const Shape& shape) const = 0;
+  // Whether a value of the other type may be of this one, too, as far as is known.
+  virtual bool is_compatible_with(const TraceType& other) const = 0;
+};
+
+}  // namespace graven::engine
