@@ -9,6 +9,7 @@
 #include "graven/base/interrupt.h"
 #include "graven/base/strings.h"
 #include "graven/control/define_control_flow.h"
+#include "graven/control/row_types.h"
 #include "graven/control/structures.h"
 #include "graven/function/trace_body.h"
 #include "graven/function/trace_type.h"
@@ -84,25 +85,97 @@ Outputs loop_at_once(FunctionContext& c, const WhileLoopParameters& p) {
 
 // --- In a graph.
 
-// Adds the shapes that a structure of invariants, nested like `value`, gives to its tensors.
-Status add_invariants(const Value& value, const Value& invariants, std::vector<Shape>& shapes) {
+// True if a tensor of shape `after` always has the shape `invariant`.
+bool conforms(const Shape& after, const Shape& invariant) {
+  if (!invariant.has_rank()) return true;
+  if (!after.has_rank() || after.rank() != invariant.rank()) return false;
+  for (int d = 0; d < after.rank(); ++d) {
+    if (invariant[d].is_number() && !(after[d] == invariant[d])) return false;
+  }
+  return true;
+}
+
+// What a loop variable is in all iterations: a shape, whose sizes the program has given, or which
+// the type of a composite tensor leaves open; else sizes that the trace leaves open are kept, too.
+struct Invariant {
+  Shape shape;
+  bool is_given = false;
+};
+
+// Adds those of the tensors of a composite value, by its type.
+Status add_composite(const Value& value, bool is_given, std::vector<Invariant>& all) {
+  const std::vector<Tensor> tensors = tensors_of(value);
+  const CompositeType* type = composite_type_of(value);
+  const bool is_composite = type && !tensors.empty();
+  std::vector<Ref<const TensorType>> types;
+  if (is_composite) {
+    ASSIGN_OR_RETURN(types, type->tensor_types());
+    if (types.size() != tensors.size()) {
+      return value_error("A value of ", type->repr(), " is made of ", types.size(),
+                         " tensors, not of ", tensors.size());
+    }
+  }
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    Invariant& made = all.emplace_back();
+    made.shape = static_shape(tensors[i].shape());
+    if (!is_composite) continue;
+    // A ragged tensor, or an optional, may have other sizes than those that it has now.
+    const Shape shape = static_shape(types[i]->shape());
+    made.is_given = is_given || (conforms(made.shape, shape) && !(shape == made.shape));
+    if (made.is_given) made.shape = shape;
+  }
+  return {};
+}
+
+// A composite value with the type that its invariant, a shape or a spec, gives it.
+Result<Value> with_invariant(Value value, const Value& invariant) {
+  const CompositeType& own = *composite_type_of(value);
+  const auto* type = dynamic_cast<const TraceType*>(invariant.type.get());
+  TraceTypeRef made(type);
+  if (const auto* tensor = dynamic_cast<const TensorType*>(type)) {
+    const bool is_spec = tensor->dtype() != DType::kInvalid;
+    if (is_spec) made = nullptr;
+    if (!is_spec) {
+      ASSIGN_OR_RETURN(made, own.with_shape(tensor->shape()));
+      if (!made) {
+        return type_error("shape_invariants holds a TensorShape for a value of ", own.repr(),
+                          ": use its spec instead of a TensorShape");
+      }
+    }
+  }
+  const auto* composite = dynamic_cast<const CompositeType*>(made.get());
+  if (!composite || !composite->is_compatible_with(own)) {
+    return type_error("shape_invariants holds ", type ? type->repr() : std::string("no type"),
+                      " for a value of ", own.repr(), ", which is no value of it");
+  }
+  value.type = std::move(made);
+  return value;
+}
+
+// Adds the shapes that a structure of invariants, nested like `value`, gives to its tensors, and
+// gives composite tensors in it the types of theirs.
+Status add_invariants(Value& value, const Value& invariants, std::vector<Invariant>& all) {
   if (value.kind == Value::Kind::kContainer) {
     for (size_t i = 0; i < value.items.size(); ++i) {
       const size_t position = value.container->position(i);
       const int at = invariants.container->matching_position(*value.container, position);
       if (at < 0) return value_error("shape_invariants must have the keys of loop_vars");
       RETURN_IF_ERROR(
-          add_invariants(value.items[position], invariants.items[static_cast<size_t>(at)], shapes));
+          add_invariants(value.items[position], invariants.items[static_cast<size_t>(at)], all));
     }
     return {};
   }
-  if (value.kind == Value::Kind::kTyped) {  // a composite value keeps its type
-    for (const Tensor& tensor : tensors_of(value)) shapes.push_back(static_shape(tensor.shape()));
-    return {};
+  const bool is_none = invariants.kind == Value::Kind::kLiteral;
+  if (value.kind == Value::Kind::kTyped) {
+    const bool is_given = !is_none && composite_type_of(value) && !value.items.empty();
+    if (is_given) {
+      ASSIGN_OR_RETURN(value, with_invariant(std::move(value), invariants));
+    }
+    return add_composite(value, is_given, all);
   }
   if (value.kind != Value::Kind::kTensor) return {};
-  if (invariants.kind == Value::Kind::kLiteral) {  // None: the shape that it has
-    shapes.push_back(static_shape(value.tensor.shape()));
+  if (is_none) {  // the shape that it has
+    all.push_back({static_shape(value.tensor.shape()), /*is_given=*/true});
     return {};
   }
   const auto* type = dynamic_cast<const TensorType*>(invariants.type.get());
@@ -114,22 +187,22 @@ Status add_invariants(const Value& value, const Value& invariants, std::vector<S
                       dtype_name(value.tensor.dtype()), " and shape ",
                       value.tensor.shape().to_text(), ", which is no value of it");
   }
-  shapes.push_back(static_shape(type->shape()));
+  all.push_back({static_shape(type->shape()), /*is_given=*/true});
+  return {};
+}
+
+// Adds those that hold where the program gives none.
+Status add_own_shapes(const Value& value, std::vector<Invariant>& all) {
+  if (value.kind == Value::Kind::kTyped) return add_composite(value, /*is_given=*/false, all);
+  if (value.kind == Value::Kind::kTensor) all.push_back({static_shape(value.tensor.shape())});
+  for (size_t i = 0; i < value.items.size(); ++i) {
+    RETURN_IF_ERROR(add_own_shapes(value.item_in_order(i), all));
+  }
   return {};
 }
 
 std::string dtype_text(const Tensor& tensor) {
   return str_cat("<dtype: '", dtype_name(tensor.dtype()), "'>");
-}
-
-// True if a tensor of shape `after` always has the shape `invariant`.
-bool conforms(const Shape& after, const Shape& invariant) {
-  if (!invariant.has_rank()) return true;
-  if (!after.has_rank() || after.rank() != invariant.rank()) return false;
-  for (int d = 0; d < after.rank(); ++d) {
-    if (invariant[d].is_number() && !(after[d] == invariant[d])) return false;
-  }
-  return true;
 }
 
 // The first node, in a graph or in the bodies that its nodes run, that gives something else or does
@@ -185,27 +258,26 @@ class LoopTracer {
  private:
   Status find_shapes() {
     if (p_.shape_invariants.value.kind == Value::Kind::kLiteral) {
-      for (const Tensor& tensor : before_) shapes_.push_back(static_shape(tensor.shape()));
-      return {};
+      return add_own_shapes(variables_, invariants_);
     }
     RETURN_IF_ERROR(check_nested_like(variables_, p_.shape_invariants.value,
                                       "shape_invariants must have the structure of loop_vars"));
-    RETURN_IF_ERROR(add_invariants(variables_, p_.shape_invariants.value, shapes_));
-    if (shapes_.size() == before_.size()) return {};
+    RETURN_IF_ERROR(add_invariants(variables_, p_.shape_invariants.value, invariants_));
+    if (invariants_.size() == before_.size()) return {};
     return value_error("shape_invariants must hold a shape for each tensor of loop_vars");
   }
 
+  const Shape& shape(size_t i) const { return invariants_[i].shape; }
   // Sizes that the trace leaves open stay as they are, unless invariants say otherwise.
   bool keeps_size(size_t i, int d) const {
     const Tensor& outer = before_[i];
-    const bool is_given = p_.shape_invariants.value.kind != Value::Kind::kLiteral;
-    return !is_given && CallSizes::any() && outer.is_symbolic() && !shapes_[i][d].is_number() &&
-           CallSizes::number(outer, d);
+    return !invariants_[i].is_given && CallSizes::any() && outer.is_symbolic() &&
+           !shape(i)[d].is_number() && CallSizes::number(outer, d);
   }
   Tensor make_variable(GraphBuilder& builder, size_t i) const {
     const Tensor& outer = before_[i];
-    Tensor made = builder.add_placeholder(outer.dtype(), shapes_[i], "loop_var");
-    for (int d = 0; d < shapes_[i].rank(); ++d) {
+    Tensor made = builder.add_placeholder(outer.dtype(), shape(i), "loop_var");
+    for (int d = 0; d < shape(i).rank(); ++d) {
       if (!keeps_size(i, d)) continue;
       const Dim size = builder.inner_dim(*symbolic(outer).graph(), outer.shape()[d]);
       symbolic(made).node().output(0).shape.set(d, size);
@@ -291,14 +363,14 @@ class LoopTracer {
                         " but has type ", dtype_text(after), " after 1 iteration.");
     }
     bool keeps_sizes = true;
-    for (int d = 0; d < shapes_[i].rank(); ++d) {
+    for (int d = 0; d < shape(i).rank(); ++d) {
       const bool has_axis = after.shape().has_rank() && d < after.rank();
       if (!has_axis || !keeps_size(i, d)) continue;
       keeps_sizes &= CallSizes::is_same_size(after, d, before, d);
     }
-    if (keeps_sizes && conforms(after.shape(), shapes_[i])) return {};
-    return value_error("Input tensor `", name, "` enters the loop with shape ",
-                       shapes_[i].to_text(), ", but has shape ", after.shape().to_text(),
+    if (keeps_sizes && conforms(after.shape(), shape(i))) return {};
+    return value_error("Input tensor `", name, "` enters the loop with shape ", shape(i).to_text(),
+                       ", but has shape ", after.shape().to_text(),
                        " after one iteration. To allow the shape to vary across iterations, use "
                        "the `shape_invariants` argument of tf.while_loop to specify a "
                        "less-specific shape.");
@@ -342,7 +414,7 @@ class LoopTracer {
   Value variables_;             // of tensors, as they enter the loop
   Value result_;                // as an iteration leaves them
   std::vector<Tensor> before_;  // the same, flat
-  std::vector<Shape> shapes_;   // that the variables keep
+  std::vector<Invariant> invariants_;
   std::vector<Tensor> hidden_;  // the counter and its limit, if there is one
 };
 

@@ -82,6 +82,16 @@ class IndexedSlicesSpec(TypeSpec):
     def _from_components(self, components: list[Any]) -> IndexedSlices:
         return IndexedSlices(*components)
 
+    def _with_shape(self, shape: Any) -> IndexedSlicesSpec:
+        # As tf.while_loop has it, the shape is that of the values.
+        return IndexedSlicesSpec(
+            TensorShape([None]).concatenate(shape[1:]),
+            self._dtype,
+            self._indices_dtype,
+            self._dense_shape_dtype,
+            None if shape.rank is None else shape[:1],
+        )
+
     def __repr__(self) -> str:
         return (
             f"IndexedSlicesSpec({self._shape!r}, {self._dtype!r}, {self._indices_dtype!r}, "

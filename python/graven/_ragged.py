@@ -157,9 +157,9 @@ class RaggedTensorSpec(TypeSpec):
 class RaggedTensor(CompositeTensor):
     """A tensor whose rows differ in length; made by tf.ragged.constant or from_row_splits.
 
-    It goes in and out of Functions, gives its parts, and tf.map_fn calls a function for each of its
-    rows. tf.concat, tf.stack, tf.size and tf.rank take it; other ops on it as a whole are not there
-    yet.
+    It goes in and out of Functions and loops, gives its parts, and tf.map_fn calls a function for
+    each of its rows. tf.concat, tf.stack, tf.size and tf.rank take it; other ops on it as a whole
+    are not there yet.
 
     Source: tf.RaggedTensor.
     """

@@ -71,6 +71,13 @@ class SparseTensorSpec(TypeSpec):
             "Graven does not cut sparse tensors into rows yet, nor makes them of rows"
         )
 
+    def _with_shape(self, shape: Any) -> SparseTensorSpec:
+        # As tf.while_loop has it, the shape is that of dense_shape.
+        if shape.rank not in (None, 1):
+            raise ValueError(f"The invariant of a SparseTensor is a shape of rank 1, not {shape}.")
+        rank = None if shape.rank is None else shape[0]
+        return SparseTensorSpec(None if rank is None else [None] * rank, self._dtype)
+
 
 class SparseTensor(CompositeTensor):
     """A tensor given by the places and values of some elements; the others are zero.

@@ -1,4 +1,4 @@
-"""Ragged tensors, and rows of composite tensors, in both systems: map_fn, concat and stack.
+"""Ragged tensors, and rows of composite tensors, in both systems: map_fn, loops, concat and stack.
 
 Each call is made eagerly and in a tf.function; results and classes of errors are compared.
 """
@@ -74,6 +74,10 @@ def shown(value: Any) -> Any:
     for tf in (graven, tensorflow):
         if isinstance(value, tf.RaggedTensor):
             return ["ragged", value.to_list(), str(value.shape), value.row_splits.dtype.name]
+        if isinstance(value, tf.SparseTensor):
+            return ["sparse", *map(shown, (value.indices, value.values, value.dense_shape))]
+        if isinstance(value, tf.IndexedSlices):
+            return ["slices", *map(shown, (value.values, value.indices))]
         if isinstance(value, tf.experimental.ExtensionType):
             fields = [getattr(value, name) for name in type(value).__annotations__]
             return [type(value).__name__, *map(shown, fields)]
@@ -174,6 +178,57 @@ r1.with_values(tf.constant([1, 2]))
 r1.with_values(tf.constant(1))
 """
 
+LOOPS = """
+tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, tf.concat([x, x], 0)), (0, r1), shape_invariants=(tf.TensorShape([]), {}))[1]
+"""  # noqa: E501
+INVARIANTS = """
+Spec([None, None], tf.int32)
+tf.TensorShape([None, None])
+tf.TensorShape(None)
+None
+tf.TensorShape([None])
+Spec([None, None], tf.float32)
+Spec([None, None, None], tf.int32)
+Spec([3, None], tf.int32)
+T([None, None], tf.int32)
+"""
+# Of a variable `x`: its first value, what an iteration makes of it, and its invariant.
+VARIABLES = """
+r1 | tf.concat([x, x], 1) | None
+r1 | x.with_values(x.values + 1) | None
+tf.SparseTensor([[0, 0]], [1], [2, 2]) | tf.SparseTensor(tf.concat([x.indices, x.indices + 1], 0), tf.concat([x.values] * 2, 0), x.dense_shape * 2) | tf.TensorShape([None])
+tf.SparseTensor([[0, 0]], [1], [2, 2]) | tf.SparseTensor(tf.concat([x.indices, x.indices + 1], 0), tf.concat([x.values] * 2, 0), x.dense_shape * 2) | tf.TensorShape([2])
+tf.SparseTensor([[0, 0]], [1], [2, 2]) | tf.SparseTensor(tf.concat([x.indices, x.indices + 1], 0), tf.concat([x.values] * 2, 0), x.dense_shape * 2) | tf.SparseTensorSpec([None, None], tf.int32)
+tf.SparseTensor([[0, 0]], [1], [2, 2]) | x | tf.TensorShape([None, None])
+tf.IndexedSlices(two, counts[:2]) | tf.IndexedSlices(tf.concat([x.values] * 2, 0), tf.concat([x.indices] * 2, 0)) | tf.TensorShape([None])
+Plain([1.0]) | Plain(tf.concat([x.a, x.a], 0)) | Plain.Spec(T([None]), 1)
+Plain([1.0]) | Plain(tf.concat([x.a, x.a], 0)) | None
+Plain([1.0]) | Plain(tf.concat([x.a, x.a], 0)) | Plain.Spec(T([None, None]), 1)
+Plain([1.0]) | Plain(tf.concat([x.a, x.a], 0)) | Plain.Spec(T([1]), 1)
+Plain([1.0]) | Plain(tf.concat([x.a, x.a], 0)) | Plain.Spec(T([None]), 2)
+Plain([1.0]) | Plain(tf.concat([x.a, x.a], 0)) | tf.TensorShape([None])
+Plain([1.0]) | Plain(tf.concat([x.a, x.a], 0)) | Pair.Spec(T([None]), T([None]), 1.0)
+O.from_value(tf.constant([1.0])) | O.from_value(tf.concat([x.get_value()] * 2, 0)) | tf.OptionalSpec(T([None]))
+O.empty(T([None])) | O.from_value(tf.ones([2])) | None
+"""  # noqa: E501
+
+
+def each_loop() -> list[Any]:
+    grow = LOOPS.strip()
+    loops = [(f"grow {i}", grow.format(i)) for i in INVARIANTS.strip().splitlines()]
+    for variable in VARIABLES.strip().splitlines():
+        first, after, invariant = variable.split(" | ")
+        invariants = (
+            "" if invariant == "None" else f"shape_invariants=(tf.TensorShape([]), {invariant})"
+        )
+        call = (
+            f"[v.get_value() if isinstance(v, O) else v for v in tf.while_loop(lambda i, x: i < 3, "
+            f"lambda i, x: (i + 1, {after}), (tf.constant(0), {first}), {invariants})]"
+        )
+        loops.append((f"{first[:20]} {invariant}", call))
+    return [pytest.param(call, id=name) for name, call in loops]
+
+
 AXES = [
     pytest.param(f"tf.{f}([{parts}], {axis})", id=f"{f} {parts} {axis}")
     for f in ("concat", "stack")
@@ -204,7 +259,7 @@ def both(wrap: Any, call: str) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("wrap", WRAPS)
-@pytest.mark.parametrize("call", [*lines(MAPS), *lines(JOINS), *AXES])
+@pytest.mark.parametrize("call", [*lines(MAPS), *lines(JOINS), *AXES, *each_loop()])
 def test_a_call_does_what_it_does_in_tensorflow(wrap: Any, call: str) -> None:
     ours, theirs = both(wrap, call)
     if wrap == "traced" and call in KNOWN_EARLIER:
@@ -230,3 +285,38 @@ def test_gradients_go_through_rows(wrap: Any, call: str) -> None:
         return shown((tf.function if wrap == "traced" else wrap)(run)())
 
     assert gradient(graven) == gradient(tensorflow)
+
+
+# set_loop_options of a composite variable; TensorFlow takes no spec of one that has a shape.
+OPTIONS = """
+r1 | tf.TensorShape([None, None]) | tf.concat([x, x], 0)
+Plain([1.0]) | Plain.Spec(T([None]), 1) | Plain(tf.concat([x.a, x.a], 0))
+O.from_value(tf.constant([1.0])) | tf.OptionalSpec(T([None])) | O.from_value(tf.concat([x.get_value()] * 2, 0))
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize("case", lines(OPTIONS))
+def test_a_python_loop_takes_specs_as_invariants(case: str) -> None:
+    first, invariant, after = case.split(" | ")
+
+    def run(tf: Any) -> Any:
+        space = names(tf)
+
+        def body(x: Any) -> Any:
+            return eval(after, {**space, "x": x})
+
+        @tf.function
+        def loop(n: Any) -> Any:
+            x, i = eval(first, space), tf.constant(0)
+            while i < n:
+                tf.autograph.experimental.set_loop_options(
+                    shape_invariants=[(x, eval(invariant, space))]
+                )
+                x = body(x)
+                i += 1
+            return x
+
+        made = loop(tf.constant(3))
+        return shown(made.get_value() if hasattr(made, "get_value") else made)
+
+    assert run(graven) == run(tensorflow)

@@ -1,6 +1,7 @@
 """tf.experimental.ExtensionType: fields, specs, functions, loops, copies."""
 
 import copy
+import functools
 import inspect
 import pickle
 import typing
@@ -418,6 +419,40 @@ def test_map_fn_gives_values_of_a_spec(wrap: Any) -> None:
     assert isinstance(none, Masked) and none.values.shape == [0, 2]
     with pytest.raises(ValueError, match=r"Expected `fn` to return a:\n +Masked.Spec"):
         wrap(lambda x: tf.map_fn(lambda e: e, x, fn_output_signature=spec))(tf.ones([2]))
+
+
+def test_a_loop_takes_a_spec_as_the_invariant_of_a_value() -> None:
+    open_spec = Masked.Spec(tf.TensorSpec([None]), tf.TensorSpec([2], tf.bool))
+    grow = functools.partial(
+        tf.while_loop,
+        lambda i, m: i < 2,
+        lambda i, m: (i + 1, Masked(tf.concat([m.values, m.values], 0), m.mask)),
+        (0, masked()),
+    )
+
+    def grown(invariant: Any) -> Any:
+        invariants = (tf.TensorShape([]), invariant)
+        return tf.function(lambda: grow(shape_invariants=invariants)[1].values)()
+
+    assert grown(open_spec).numpy().tolist() == [1.0, 2.0] * 4
+    for wrong in (
+        tf.TensorShape([None]),
+        Masked.Spec(tf.TensorSpec([None, None]), tf.TensorSpec([2], tf.bool)),
+        tf.TensorSpec([None]),
+    ):
+        with pytest.raises(TypeError, match="shape_invariants holds"):
+            grown(wrong)
+
+    @tf.function
+    def staged(n: Any) -> Any:
+        m, i = masked(), tf.constant(0)
+        while i < n:
+            tf.autograph.experimental.set_loop_options(shape_invariants=[(m, open_spec)])
+            m = Masked(tf.concat([m.values, m.values], 0), m.mask)
+            i += 1
+        return m.values
+
+    assert staged(tf.constant(2)).numpy().tolist() == [1.0, 2.0] * 4
 
 
 def test_a_tensor_spec_equals_no_other_object() -> None:

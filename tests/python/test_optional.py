@@ -87,3 +87,26 @@ def test_what_is_no_value() -> None:
         Optional.from_value(object())
     with pytest.raises(TypeError, match="structure of TypeSpecs, not of 3"):
         Optional.empty(3)
+
+
+def test_an_optional_of_unknown_size_grows_in_a_loop() -> None:
+    @tf.function
+    def grown(optional: Any) -> Any:
+        def twice(i: Any, o: Any) -> Any:
+            value = o.get_value() if o.has_value() else tf.constant([1.0])
+            return i + 1, Optional.from_value(tf.concat([value, value], 0))
+
+        return tf.while_loop(lambda i, o: i < 2, twice, (0, optional))[1].get_value()
+
+    assert grown(Optional.empty(tf.TensorSpec([None]))).numpy().tolist() == [1.0] * 4
+
+    @tf.function
+    def opened(x: Any) -> Any:
+        return tf.while_loop(
+            lambda i, o: i < 2,
+            lambda i, o: (i + 1, Optional.from_value(tf.concat([o.get_value(), o.get_value()], 0))),
+            (0, Optional.from_value(x)),
+            shape_invariants=(tf.TensorShape([]), tf.OptionalSpec(tf.TensorSpec([None]))),
+        )[1].get_value()
+
+    assert opened(tf.constant([3.0])).numpy().tolist() == [3.0] * 4

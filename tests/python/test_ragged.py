@@ -208,6 +208,35 @@ def test_gradients_of_rows_are_gradients_of_values() -> None:
     assert tape.gradient(y, values).numpy().tolist() == [2 * 1 + 10, 4 * 2 + 20, 6 * 3 + 30]
 
 
+# --- Loops.
+
+
+def test_a_loop_keeps_what_the_spec_of_a_ragged_variable_says() -> None:
+    def loop(r: Any, body: Any, **options: Any) -> Any:
+        first = (tf.constant(0), r)
+        return tf.while_loop(lambda i, x: i < 2, lambda i, x: (i + 1, body(x)), first, **options)[1]
+
+    longer = tf.function(lambda r: loop(r, lambda x: concat([x, x], 1)))
+    assert longer(rows(1, 2)).row_lengths().numpy().tolist() == [4, 8]
+    more = tf.function(lambda r: loop(r, lambda x: concat([x, x], 0)))
+    with pytest.raises(ValueError, match=r"enters the loop with shape [\s\S]* less-specific shape"):
+        more(rows(1, 2))
+
+    def open_loop(invariant: Any) -> Any:
+        invariants = (tf.TensorShape([]), invariant)
+
+        @tf.function
+        def run(r: Any) -> Any:
+            made = loop(r, lambda x: concat([x, x], 0), shape_invariants=invariants)
+            return made, tf.constant(made.shape.as_list() == [None, None])
+
+        return run
+
+    for invariant in (tf.RaggedTensorSpec([None, None], tf.int32), tf.TensorShape([None, None])):
+        made, is_open = open_loop(invariant)(rows(1, 2))
+        assert made.row_lengths().numpy().tolist() == [1, 2] * 4 and bool(is_open)
+
+
 # --- Joins.
 
 
