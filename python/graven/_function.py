@@ -283,6 +283,11 @@ def _constrained(
         elif p.kind is p.VAR_POSITIONAL:
             result += [(f"{p.name}_{i}", 0, False, None, spec) for i, spec in enumerate(left)]
             left = []
+        elif p.kind is p.KEYWORD_ONLY and p.default is p.empty:
+            raise TypeError(
+                f"Since input_signature is defined, keyword-only parameter `{p.name}` must have a "
+                "default value"
+            )
         elif left:
             name, kind, has_default, default, constraint = described(p, left.pop(0))
             kind = 0 if has_star and kind == 1 else kind
@@ -344,12 +349,16 @@ def raise_binding_error(self: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 
     With an input_signature it is a ValueError too.
     """
+    has_signature = self._options.input_signature is not None
+    signature = self._python_signature
+    if has_signature:  # It takes no keywords beside those of parameters.
+        parameters = signature.parameters.values()
+        signature = signature.replace(parameters=[p for p in parameters if p.kind != p.VAR_KEYWORD])
     try:
-        self._python_signature.bind(*args, **kwargs)
+        signature.bind(*args, **kwargs)
         cause = "arguments do not fit the parameters"
     except TypeError as error:
         cause = str(error)
-    has_signature = self._options.input_signature is not None
     raise binding_error(
         self._described_signature(), cause, args, kwargs, has_input_signature=has_signature
     )

@@ -362,3 +362,18 @@ def test_a_signal_too_long_for_its_sizes_is_not_traced(
 def test_a_dilation_that_int32_does_not_hold_is_named() -> None:
     with pytest.raises(ValueError, match=r"`dilation_rate` must fit into int32.*1099511627776"):
         tf.nn.pool(tf.ones([1, 4, 4, 1]), [2, 2], "MAX", dilations=[2**40, 1], padding="VALID")
+
+
+def test_a_keyword_that_a_signature_has_removed_is_named() -> None:
+    f = tf.function(lambda x, **more: x, input_signature=[tf.TensorSpec([], tf.int32)])
+    with pytest.raises(TypeError, match="got an unexpected keyword argument 'other'"):
+        f(1, other=2)
+
+
+def test_a_signature_needs_defaults_of_keyword_only_parameters() -> None:
+    def f(x: Any, *, y: Any) -> Any:
+        return x + y
+
+    for length in (1, 2):
+        with pytest.raises(TypeError, match="keyword-only parameter `y` must have a default value"):
+            tf.function(f, input_signature=[tf.TensorSpec([], tf.int32)] * length)
