@@ -13,6 +13,7 @@ from graven import autodiff as autodiff
 from graven import autograph as autograph
 from graven import bitwise as bitwise
 from graven import config as config
+from graven import data as data
 from graven import debugging as debugging
 from graven import dtypes as dtypes
 from graven import errors as errors
