@@ -27,6 +27,7 @@ Result<Tensors> BackwardBuilder::apply(const Op& op, std::span<const Tensor> inp
 Result<Tensor> BackwardBuilder::capture(const Tensor& external, std::string_view name) {
   if (external.is_symbolic() && symbolic(external).graph().get() == graph()) return external;
   if (Tensor tensor = forward_.tensor_of(external)) {
+    RETURN_IF_ERROR(forward_.note_use(external, tensor));
     ASSIGN_OR_RETURN(Tensor inner, capture_forward(tensor, name));
     // A gradient of the user's that stands in this half may know it by the outer tensor.
     Node& node = symbolic(inner).node();

@@ -71,4 +71,15 @@ BackwardRef backward_of_custom_node(const Node& node, std::span<const Tensor> ou
       });
 }
 
+Result<Node*> note_stand_in(GraphBuilder& builder, const Tensor& original, const Tensor& tensor) {
+  Tensor first = tensor;
+  if (symbolic(tensor).output().index != 0) {
+    ASSIGN_OR_RETURN(const Tensors same, builder.apply(*kIdentity.op, {&tensor, 1}, NoAttrs()));
+    first = same[0];
+  }
+  Node* const node = &symbolic(first).node();
+  builder.graph()->note_capture(original.get()->id(), node);
+  return node;
+}
+
 }  // namespace graven::engine

@@ -9,6 +9,7 @@
 #include "graven/ir/custom_gradient.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/graph.h"
+#include "graven/ir/graph_builder.h"
 #include "graven/tensor/tensor.h"
 
 namespace graven::engine {
@@ -33,5 +34,10 @@ size_t num_custom_results(const Node& node);
 
 // The gradient of such a node.
 BackwardRef backward_of_custom_node(const Node& node, std::span<const Tensor> outputs);
+
+// Notes that a tensor of the graph that is built, a copy of another one, stands for a tensor of
+// that other graph which such a gradient has used: so copies of this copy know it, too. Returns the
+// node.
+Result<Node*> note_stand_in(GraphBuilder& builder, const Tensor& original, const Tensor& tensor);
 
 }  // namespace graven::engine

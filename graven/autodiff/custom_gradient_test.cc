@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "graven/autodiff/forward_accumulator.h"
 #include "graven/autodiff/gradient_pair.h"
 #include "graven/autodiff/tape.h"
 #include "graven/autodiff/testing.h"
@@ -132,6 +133,36 @@ TEST_CASE("a custom gradient may use intermediate tensors of its trace, and is d
   Tensor first = gradient(ops, inner, {ops.call(body, {x})}, {x})[0].dense;
   CHECK(first.item<double>() == doctest::Approx(std::exp(0.5) + 0.5));
   CHECK(number(gradient(ops, outer, {first}, {x})[0]) == doctest::Approx(std::exp(0.5) + 1));
+  owned->let_go();
+}
+
+TEST_CASE("the tangents of a call go through the transpose of a custom gradient") {
+  Ops ops;
+  // f(x) = exp(x), with gradient dy * 10 e in which e is a tensor of the trace.
+  Ref<FunctionGradient> owned;
+  auto body = ops.trace({kScalar}, [&](auto& x) {
+    Tensor e = ops(kExp, {x[0]});
+    return std::vector{with_gradient(
+        ops, {x[0]}, {ops(kIdentity, {e})},
+        [&ops, e](Builder&, std::span<const Tensor> dy) {
+          return std::vector<Gradient>{{ops(kMul, {dy[0], ops(kMul, {e, num(10)})}), {}}};
+        },
+        &owned)[0]};
+  });
+  Tensor x = num(0.5);
+  ForwardAccumulator outer(ops.eager()), inner(ops.eager());
+  for (ForwardAccumulator* accumulator : {&outer, &inner}) {
+    accumulator->start();
+    REQUIRE(accumulator->watch(x, num(2)).ok());
+  }
+  Tensor y = ops.call(body, {x});
+  inner.stop();
+  auto first = inner.tangent(y);
+  REQUIRE(first.ok());
+  CHECK(first->item<double>() == doctest::Approx(20 * std::exp(0.5)));
+  auto second = outer.tangent(*first);
+  REQUIRE(second.ok());
+  CHECK(second->item<double>() == doctest::Approx(40 * std::exp(0.5)));
   owned->let_go();
 }
 

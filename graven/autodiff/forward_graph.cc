@@ -195,6 +195,16 @@ Tensor ForwardGraph::tensor_of(const Tensor& outer) const {
   return input ? tensor_at({input, 0}) : Tensor();
 }
 
+Status ForwardGraph::note_use(const Tensor& outer, const Tensor& tensor) {
+  const bool is_of_original = outer.is_symbolic() && symbolic(outer).graph() == original_;
+  if (!is_of_original || is_frozen_) return {};
+  GraphBuilder builder(graph_);
+  Frame frame(&builder);
+  ASSIGN_OR_RETURN(Node* const node, note_stand_in(builder, outer, tensor));
+  if (node != &symbolic(tensor).node()) add_tensors(node);
+  return {};
+}
+
 Result<Tensor> ForwardGraph::size_of(const Op& op, const Tensor& tensor, AttrsRef attrs) {
   const DType dtype = &op == kShape.op ? attrs.as<ShapeAttrs>().out_type : DType::kInt32;
   const std::tuple key(tensor.get()->id(), &op, dtype);

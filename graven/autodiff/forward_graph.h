@@ -34,6 +34,8 @@ class ForwardGraph {
   // The tensor of this graph for an outer one, which is a tensor of the body's graph, or one that
   // was captured as an input. Empty if there is none.
   Tensor tensor_of(const Tensor& outer) const;
+  // Notes that a gradient of the user's has used the tensor of this graph for an outer one.
+  Status note_use(const Tensor& outer, const Tensor& tensor);
   // The size of a tensor of this graph (op: kShape, or kTensorListLength or
   // kTensorListElementShape), as a tensor of the graph, one node for each. Empty if there is none
   // yet and the graph is frozen.

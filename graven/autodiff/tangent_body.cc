@@ -4,6 +4,7 @@
 #include "graven/autodiff/tangent_body.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -32,6 +33,59 @@ namespace {
 
 bool any(const std::vector<bool>& flags) { return std::ranges::find(flags, true) != flags.end(); }
 
+// Adds nodes to a copy of a graph. A gradient of the user's may use tensors of the original, and
+// those that it captured: what stands for them in the copy is taken.
+class CopyBuilder final : public GraphBuilder {
+ public:
+  explicit CopyBuilder(Ref<Graph> original) : CopyBuilder(std::move(original), {}) {}
+
+  // Notes that another node computes what a node of the copy did.
+  void replace(OutputRef before, OutputRef now) {
+    const auto key = [](OutputRef output) { return std::pair(output.node, output.index); };
+    replaced_.emplace(key(before), now);
+  }
+
+  // The nodes of the copy that stand for tensors of the original which such a gradient has used.
+  std::span<const Node* const> stand_ins() const { return stand_ins_; }
+
+  Result<Tensor> capture(const Tensor& external, std::string_view) override {
+    if (external.is_symbolic() && symbolic(external).graph() == graph_ref()) return external;
+    if (external.is_symbolic() && symbolic(external).graph() == original_) {
+      const OutputRef output = symbolic(external).output();
+      const OutputRef copy{copies_[static_cast<size_t>(output.node->id())], output.index};
+      const auto at = replaced_.find({copy.node, copy.index});
+      const Tensor made = symbolic_tensor(graph_ref(), at == replaced_.end() ? copy : at->second);
+      ASSIGN_OR_RETURN(Node* const node, note_stand_in(*this, external, made));
+      stand_ins_.push_back(node);
+      return made;
+    }
+    const uint64_t id = external.get()->known_id();
+    if (Node* node = id == 0 ? nullptr : graph()->capture_of(id)) {
+      return symbolic_tensor(graph_ref(), {node, 0});
+    }
+    if (!external.is_symbolic()) return add_constant(external);
+    return Status(
+        Code::kInvalidArgument,
+        str_cat("Tensor(\"", symbolic(external).node().name(), "\") of '",
+                symbolic(external).graph()->name(),
+                "' is out of scope and cannot be used here: the gradient of a function in '",
+                original_->name(), "' may use tensors of that, and those that it ",
+                "captured. See docs/errors/out-of-scope.md"),
+        ErrorKind::kInaccessibleTensorError);
+  }
+
+ private:
+  CopyBuilder(Ref<Graph> original, std::vector<Node*> copies)
+      : GraphBuilder(original->clone(&copies)),
+        original_(std::move(original)),
+        copies_(std::move(copies)) {}
+
+  const Ref<Graph> original_;
+  const std::vector<Node*> copies_;  // by id
+  std::map<std::pair<const Node*, int>, OutputRef> replaced_;
+  std::vector<const Node*> stand_ins_;
+};
+
 // --- One body.
 
 class Maker {
@@ -39,8 +93,8 @@ class Maker {
   Maker(const Body& body, const std::vector<bool>& takes, const std::vector<bool>& at_least)
       : body_(body),
         at_least_(at_least),
-        graph_(body.graph()->clone()),
-        builder_(graph_),
+        builder_(body.graph()),
+        graph_(builder_.graph_ref()),
         made_(std::make_unique<TangentBody>()) {
     made_->takes = takes;
   }
@@ -48,7 +102,8 @@ class Maker {
   Result<std::unique_ptr<TangentBody>> make() {
     std::string name = str_cat("__tangent_", plain_function_name(body_.name()), "_", next_uid());
     graph_->set_name(name);
-    RETURN_IF_ERROR(expand_composites(graph_, [](OutputRef, OutputRef) {}));
+    RETURN_IF_ERROR(expand_composites(
+        graph_, [this](OutputRef node, OutputRef part) { builder_.replace(node, part); }));
     const std::vector<Node*> nodes(graph_->nodes().begin(), graph_->nodes().end());
     const int first_new = graph_->id_bound();
     Frame frame(&builder_);
@@ -81,10 +136,16 @@ class Maker {
 
   Tensor tensor(OutputRef output) const { return symbolic_tensor(graph_, output); }
 
-  // The tangents of the inputs of a node.
+  // The tangents of the inputs of a node. Of a user's function with a gradient of its own only the
+  // arguments count, as it alone says what comes of them.
   Known tangents_of_inputs(const Node& node) const {
     Known found;
+    const size_t num_not_counted = node.custom_gradient() ? num_custom_results(node) : 0;
     for (OutputRef input : node.inputs()) {
+      if (found.tangents.size() < num_not_counted) {
+        found.tangents.emplace_back();
+        continue;
+      }
       const auto at = known_.find(input.node);
       const bool has_any = at != known_.end() && propagates(input.node->output(input.index).dtype);
       if (has_any && !at->second.status.ok()) found.status = at->second.status;
@@ -111,19 +172,10 @@ class Maker {
       return extend(node, inputs, given.tangents);
     }
     for (int i = 0; i < node->num_outputs(); ++i) outputs.push_back(tensor({node, i}));
-    if (node->custom_gradient() &&
-        std::none_of(given.tangents.begin(),
-                     given.tangents.begin() + static_cast<int64_t>(num_custom_results(*node)),
-                     is_there)) {
-      known_[node].status = Status(
-          Code::kUnimplemented,
-          str_cat("No tangent goes through the ops of the function with a custom gradient at ",
-                  node->name(), ", and within a Function its gradient is not asked for one"),
-          ErrorKind::kLookupError);
-      return {};
-    }
     auto tangents =
-        push_tangents(node->op(), node->attrs(), inputs, outputs, given.tangents, builder_);
+        node->custom_gradient()
+            ? tangents_of_custom(*node, inputs, outputs, given.tangents)
+            : push_tangents(node->op(), node->attrs(), inputs, outputs, given.tangents, builder_);
     if (tangents.ok()) {
       known_[node].tangents = std::move(*tangents);
     } else if (tangents.status().kind() == ErrorKind::kLookupError) {
@@ -132,6 +184,17 @@ class Maker {
       return tangents.status();
     }
     return {};
+  }
+
+  // The gradient that a user has written is a linear function; its transpose gives the tangents.
+  Result<Tensors> tangents_of_custom(const Node& node, std::span<const Tensor> inputs,
+                                     std::span<const Tensor> outputs, const Tensors& given) {
+    const size_t num_results = num_custom_results(node);
+    ASSIGN_OR_RETURN(Tensors tangents,
+                     push_tangents(*backward_of_custom_node(node, outputs), inputs,
+                                   outputs.first(num_results), given, builder_));
+    for (size_t i = num_results; i < given.size(); ++i) tangents.push_back(given[i]);
+    return tangents;
   }
 
   // Makes the node run bodies with tangents.
@@ -199,7 +262,7 @@ class Maker {
   // Removes nodes that were added and that nothing needs.
   void remove_unused(int first_new) {
     std::unordered_set<const Node*> needed;
-    std::vector<const Node*> pending;
+    std::vector<const Node*> pending(builder_.stand_ins().begin(), builder_.stand_ins().end());
     for (OutputRef output : graph_->outputs()) pending.push_back(output.node);
     for (const Node* node : graph_->nodes()) {
       if (node->id() < first_new || graph_->is_input(node)) pending.push_back(node);
@@ -220,8 +283,8 @@ class Maker {
 
   const Body& body_;
   const std::vector<bool>& at_least_;
+  CopyBuilder builder_;
   const Ref<Graph> graph_;
-  GraphBuilder builder_;
   std::unordered_map<const Node*, Known> known_;
   std::unique_ptr<TangentBody> made_;
 };

@@ -382,7 +382,11 @@ Result<Tensors> push_tangents(const Backward& backward, std::span<const Tensor> 
   std::vector<Gradient> dy_of_outputs(outputs.size());
   for (size_t j = 0; j < outputs.size(); ++j) {
     if (!may_have_gradient(outputs[j].dtype())) continue;
-    dy_of_outputs[j].dense = dy.emplace_back(zeros_like(emit, StepTensor(outputs[j])));
+    // A user's gradient need not be linear, as one that clips is not: like TensorFlow, it is taken
+    // where all gradients are 1.
+    const bool is_number = kDifferentiableTypes.contains(outputs[j].dtype());
+    dy_of_outputs[j].dense = dy.emplace_back(is_number ? emit(kOnesLike, {outputs[j]})
+                                                       : zeros_like(emit, StepTensor(outputs[j])));
     RETURN_IF_ERROR(emit.status());
     tape.watch(dy.back());
   }

@@ -144,7 +144,7 @@ class GRAVEN_API Graph : public RefCounted {
   void set_attribute(Node* node, std::string name, AttrValue value);
   void set_custom_gradient(Node* node, Ref<CustomGradient> gradient);
   void add_control_input(Node* node, Node* before);
-  // The input that stands for an outer tensor of this id (TensorObject::id); null if none does.
+  // The node whose first output, such as an input, stands for an outer tensor of this id, or null.
   Node* capture_of(uint64_t tensor_id) const;
   void note_capture(uint64_t tensor_id, Node* input) { capture_of_[tensor_id] = input; }
 

@@ -1,5 +1,8 @@
 """Tangents of forward mode: of each op of the table, and of programs, in both systems."""
 
+# tf is either system here, and so are its decorators.
+# mypy: disable-error-code="untyped-decorator"
+
 import os
 from collections.abc import Callable
 from typing import Any
@@ -278,7 +281,64 @@ def unconnected(tf: Any, wrap: Callable[..., Any]) -> Any:
     return [tangent is None for tangent in jvp(tf, f, x, tf.constant(1.0))]
 
 
+def custom_gradients(tf: Any, wrap: Callable[..., Any]) -> Any:
+    x, t = tf.constant(values(4)), tf.constant(values(4, seed=1))
+
+    @tf.custom_gradient
+    def with_sin(x: Any) -> Any:
+        sines = tf.sin(x)
+        return tf.exp(x), lambda dy: dy * sines
+
+    @tf.custom_gradient
+    def rounded(x: Any) -> Any:
+        return tf.round(x), lambda dy: dy
+
+    @tf.custom_gradient
+    def clipped(x: Any) -> Any:
+        return tf.identity(x), lambda dy: tf.clip_by_norm(dy, 1.0)
+
+    @tf.custom_gradient
+    def gathered(x: Any) -> Any:
+        def gradient(dy: Any) -> Any:
+            return tf.IndexedSlices(dy * 2.0, tf.constant([0, 0, 2]), tf.constant([4]))
+
+        return tf.gather(x, [0, 0, 2]), gradient
+
+    @tf.custom_gradient
+    def two(a: Any, b: Any) -> Any:
+        return (a * b, a + b), lambda da, db: (da * 2.0 + db * 3.0, da * 5.0 + db * b)
+
+    def within(x: Any) -> Any:
+        branch = tf.cond(x[0] > -9.0, lambda: with_sin(x), lambda: x)
+        return with_sin(x), rounded(x) * x, clipped(x), gathered(x), two(x, 2.0 * x), branch
+
+    # Eagerly both differentiate the values; a Function that is called transposes the gradients.
+    f = tf.function(within) if wrap is tf.function else (lambda x: (rounded(x), with_sin(x)))
+    return jvp(tf, lambda: f(x), x, t)
+
+
+def hessian_of_custom_gradient(tf: Any, wrap: Callable[..., Any]) -> Any:
+    x = tf.constant(values(4))
+
+    @tf.custom_gradient
+    def with_sin(x: Any) -> Any:
+        sines = tf.sin(x)
+        return tf.exp(x), lambda dy: dy * sines
+
+    f = tf.function(with_sin)
+
+    def gradient() -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        return tape.gradient(y, x)
+
+    return jvp(tf, gradient, x, tf.constant(values(4, seed=1)))
+
+
 PROGRAMS = [
+    custom_gradients,
+    hessian_of_custom_gradient,
     lstm_step,
     lstm,
     hessian_of_mlp,

@@ -115,14 +115,18 @@ def test_a_gradient_of_slices_has_a_tangent_of_slices() -> None:
     assert tangent.values.numpy().tolist() == [[12.0]] and tangent.indices.numpy().tolist() == [1]
 
 
-@pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "function"])
-def test_what_a_custom_gradient_computes_is_differentiated(wrap: Any) -> None:
-    # TensorFlow does so eagerly and in the accumulator's own trace; of a Function that is called
-    # it transposes grad_fn.
+def test_what_a_custom_gradient_computes_is_differentiated() -> None:
     square = tf.custom_gradient(lambda x: (x * x, lambda dy: dy * 100.0))
-    assert jvp(wrap(square), tf.constant(3.0)).numpy() == 6.0
+    assert jvp(square, tf.constant(3.0)).numpy() == 6.0
     inside = tf.function(lambda x: jvp(square, x))
     assert inside(tf.constant(3.0)).numpy() == 6.0
+
+
+def test_within_a_function_its_gradient_is_transposed() -> None:  # as in TensorFlow
+    square = tf.custom_gradient(lambda x: (x * x, lambda dy: dy * 100.0))
+    assert jvp(tf.function(square), tf.constant(3.0)).numpy() == 100.0
+    inside = tf.function(lambda x: jvp(tf.function(square), x))
+    assert inside(tf.constant(3.0)).numpy() == 100.0
 
 
 # --- Functions.
@@ -393,10 +397,82 @@ def test_a_custom_gradient_counts_where_no_op_leads_to_the_values(
     assert float(accumulator.jvp(z)) == pytest.approx(expected * 0.5 + float(y))
 
 
-def test_within_a_function_such_a_custom_gradient_is_an_error() -> None:
-    step = tf.custom_gradient(lambda x: (tf.identity(tf.sign(x)), lambda dy: dy))
-    x = tf.constant(0.5)
-    with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as accumulator:
-        y = tf.function(step)(x)
-    with pytest.raises(LookupError, match="function with a custom gradient at IdentityN"):
+@tf.custom_gradient
+def with_sin(x: Any) -> Any:
+    """exp(x) of a vector, whose gradient is sin(x): a tensor of the trace, and no first output."""
+    _, sines = tf.split(tf.concat([x, tf.sin(x)], 0), 2)
+    return tf.exp(x), lambda dy: dy * sines
+
+
+@pytest.mark.parametrize(
+    ("f", "expected"),
+    [
+        (with_sin, np.sin),
+        (lambda x: with_sin(x) * 2.0, lambda x: 2.0 * np.sin(x)),
+        (lambda x: tf.cond(x[0] > 0.0, lambda: with_sin(x), lambda: x), np.sin),
+        (
+            lambda x: tf.while_loop(lambda i, y: i < 1, lambda i, y: (i + 1, with_sin(y)), [0, x])[
+                1
+            ],
+            np.sin,
+        ),
+        (lambda x: tf.function(with_sin)(x), np.sin),
+        (lambda x: tf.map_fn(lambda row: with_sin(row[None])[0], x), np.sin),
+        # No tangent goes through the ops of these, and the gradient of the last is not linear.
+        (tf.custom_gradient(lambda x: (tf.round(x), lambda dy: dy * 3.0)), lambda x: 0.0 * x + 3.0),
+        (tf.custom_gradient(lambda x: (x * 0.0 + 1.0, lambda dy: dy * x)), lambda x: x),
+        (tf.custom_gradient(lambda x: (x, lambda dy: dy * dy)), lambda x: 0.0 * x + 2.0),
+    ],
+)
+def test_a_custom_gradient_within_a_function_gives_tangents(f: Any, expected: Any) -> None:
+    x, t = np.array([0.5, 2.0], np.float32), np.array([1.0, 10.0], np.float32)
+    tangent = jvp(tf.function(f), tf.constant(x), tf.constant(t))
+    np.testing.assert_allclose(tangent.numpy(), expected(x) * t, rtol=1e-5)
+
+
+def test_a_custom_gradient_within_a_function_may_be_none() -> None:
+    f = tf.function(tf.custom_gradient(lambda x: (x * x, lambda dy: None)))
+    assert jvp(f, tf.constant(3.0)) is None
+
+
+def test_an_error_of_a_custom_gradient_comes_when_the_tangent_is_asked_for() -> None:
+    f, x = tf.function(tf.custom_gradient(lambda x: (x * x, lambda dy: 1 // 0))), tf.constant(3.0)
+    with Accumulator(x, ONE) as accumulator:
+        y = f(x)
+    assert y.numpy() == 9.0
+    with pytest.raises(ZeroDivisionError):
         accumulator.jvp(y)
+
+
+def test_tangents_of_variables_go_through_a_custom_gradient() -> None:
+    v, x = tf.Variable(2.0), tf.constant(5.0)
+
+    @tf.custom_gradient
+    def scaled(x: Any) -> Any:
+        return x * v, lambda dy, variables=None: (dy * 7.0, [dy * x * 3.0])
+
+    f = tf.function(scaled)
+    with Accumulator([x, v], [ONE, tf.constant(10.0)]) as forward:
+        y = f(x)
+    assert forward.jvp(y).numpy() == 7.0 + 15.0 * 10.0
+
+
+def test_tapes_and_accumulators_nest_around_a_custom_gradient_within_a_function() -> None:
+    f = tf.function(with_sin)
+    x, t = tf.constant([0.5, 2.0]), tf.constant([1.0, 10.0])
+    sin, cos, along = np.sin(x.numpy()), np.cos(x.numpy()), t.numpy()
+    with Accumulator(x, t) as forward:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        gradient = tape.gradient(y, x)
+    np.testing.assert_allclose(gradient.numpy(), sin, rtol=1e-5)
+    np.testing.assert_allclose(forward.jvp(gradient).numpy(), cos * along, rtol=1e-5)
+    with Accumulator(x, t) as outer:
+        tangent = jvp(f, x, t)
+    np.testing.assert_allclose(tangent.numpy(), sin * along, rtol=1e-5)
+    np.testing.assert_allclose(outer.jvp(tangent).numpy(), cos * along**2, rtol=1e-5)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        tangent = jvp(f, x, t)
+    np.testing.assert_allclose(tape.gradient(tangent, x).numpy(), cos * along, rtol=1e-5)
