@@ -43,8 +43,8 @@ GRAVEN_API std::vector<size_t> choose_evictions(std::span<const Candidate> candi
 class GRAVEN_API UsualPrice {
  public:
   static double of(double milliseconds, int64_t bytes);
-  void note(double price);  // of the next trace
-  double price() const { return usual_; }
+  void note(double price);                 // of the next trace
+  double price() const { return usual_; }  // the mean of late ones, without the first
   // The price of a trace that was noted with `price`.
   double coarse(double price, double milliseconds, bool is_first) const;
 

@@ -95,7 +95,9 @@ TEST_CASE("a newcomer of about the same value goes itself") {
   CHECK(with(0, 0) == Positions{1});
   CHECK(with(5, 5) == Positions{1});
   CHECK(with(6, 5) == Positions{1});
-  CHECK(with(8, 5) == Positions{0});
+  CHECK(with(7.25, 5) == Positions{1});  // by a quarter and one call
+  CHECK(with(7.26, 5) == Positions{0});
+  CHECK(with(2, 1) == Positions{1});
   CHECK(with(3, 1) == Positions{0});
 }
 
@@ -107,6 +109,31 @@ TEST_CASE("a newcomer that must push out several is kept only if it is worth mor
   CHECK(choose_evictions(all, 0, 20) == Positions{2});
   all[2].bytes = 100;  // more than the whole budget of 20
   CHECK(choose_evictions(all, 0, 100) == Positions{2});
+}
+
+TEST_CASE("the usual price is the mean of all but the first") {
+  UsualPrice usual;
+  usual.note(10);
+  CHECK(usual.price() == 10);
+  usual.note(-4);
+  CHECK(usual.price() == -4);
+  usual.note(-2);
+  CHECK(usual.price() == -3);
+  usual.note(-6);
+  CHECK(usual.price() == -4);
+}
+
+TEST_CASE("a price is the usual one up to 16 times, and above that in what noise may take") {
+  UsualPrice usual;
+  usual.note(-4);
+  const double long_ms = 20, short_ms = 19.9;
+  CHECK(usual.coarse(-8, long_ms, false) == -4);
+  CHECK(usual.coarse(-9, long_ms, false) == -9);
+  CHECK(usual.coarse(-9, short_ms, false) == -9);
+  CHECK(usual.coarse(0, long_ms, false) == -4);
+  CHECK(usual.coarse(1, long_ms, false) == 1);
+  CHECK(usual.coarse(1, short_ms, false) == -4);
+  CHECK(usual.coarse(1, long_ms, true) == -4);
 }
 
 TEST_CASE("the price of a trace is that of its like, but for real differences") {

@@ -1,6 +1,7 @@
 #include "graven/function/index.h"
 
 #include <doctest/doctest.h>
+#include <malloc.h>
 
 #include <random>
 #include <thread>
@@ -223,6 +224,70 @@ TEST_CASE("an entry in use stays until its call ends, however deep calls nest") 
   while (!calls.empty()) calls.pop_back();
   for (const Ref<Entry>& entry : entries) CHECK(entry->is_unique());
 }
+
+TEST_CASE("an entry that no call uses goes at once") {
+  Index index;
+  const Ref<Entry> entry = insert(index, row_of({1}));
+  retire(index.remove(*entry));
+  CHECK(entry->is_unique());
+}
+
+TEST_CASE("hits of entries that are removed are kept") {
+  Index index;
+  const Ref<Entry> entry = insert(index, row_of({1}));
+  for (int i = 0; i < 3; ++i) index.count_hit(*entry);
+  CHECK(index.hits_of_removed() == 0);
+  index.remove(*entry);
+  CHECK(index.hits_of_removed() == 3);
+  index.count_hit(*entry);
+  CHECK(index.hits_of_removed() == 4);
+}
+
+// Inserts entries of all kinds and takes them out again. The guards' objects live on.
+void insert_and_remove(Index& index, std::vector<Ref<LifeGuard>>& guards) {
+  auto guard = [&] { return guards.emplace_back(make_ref<LifeGuard>(index.listener())); };
+  insert(index, row_of({2}), 1);
+  insert(index, row_of({2}), 1);
+  insert(index, row_of({kAny}), 2);
+  const Ref<Entry> of_object = insert(index, object_row(8), 3, {guard()});
+  insert(index, object_row(8), 3, {guard()});
+  index.insert(make_ref<Entry>(), {1, std::nullopt, std::nullopt, {}});
+  index.remember(*of_object, {1, object_row(16), 3, {guard()}}, index.next_serial());
+  for (const Ref<Entry>& entry : index.entries()) index.remove(*entry);
+}
+
+TEST_CASE("what was taken out leaves nothing behind") {
+  std::vector<Ref<LifeGuard>> guards;
+  Index index;
+  insert_and_remove(index, guards);
+  const int64_t bytes = index.bytes();
+  for (int i = 0; i < 1000; ++i) insert_and_remove(index, guards);
+  CHECK(index.bytes() < bytes + 1024);  // the table may have grown by a few rows
+  CHECK(index.related(1).empty());
+  CHECK(index.related_without_row(std::nullopt).empty());
+  for (const Ref<LifeGuard>& guard : guards) CHECK(guard->is_unique());
+  guards.back()->end();  // finds no row
+  CHECK(index.num_removed() == 6 * 1001);
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they have another malloc
+TEST_CASE("an index that changes all the time takes no more memory") {
+  auto bytes_after = [](int rounds) {
+    for (int i = 0; i < rounds; ++i) {
+      std::vector<Ref<LifeGuard>> guards;
+      Index index;
+      std::vector<Ref<Entry>> entries;
+      for (int n = 0; n < 40; ++n) entries.push_back(insert(index, row_of({n})));
+      insert_and_remove(index, guards);
+      for (int n = 0; n < 20; ++n) insert(index, row_of({n, kAny}));
+    }
+    free_retired();
+    return static_cast<int64_t>(mallinfo2().uordblks);
+  };
+  const int64_t before = bytes_after(10);
+  CHECK(bytes_after(1000) < before + 10'000);
+}
+#endif
 
 TEST_CASE("rows are found while entries come and go, and while the table grows and shrinks") {
   Index index;
