@@ -102,3 +102,59 @@ def test_a_read_is_reported_with_its_own_line() -> None:
     assert "box.k = 2.0" in text and "box.k = 3.0" in text
     box.k = 4.0
     assert "to 4.0" in str(f.explain(1.0))
+
+
+def test_attributes_are_watched_that_are_up_to_eleven_steps_away() -> None:
+    end = near = Box(k=1.0)
+    for _ in range(10):
+        near = Box(k=near)
+    far = Box(k=near)
+
+    @tf.function
+    def f(x: Any) -> Any:
+        return x * near.k.k.k.k.k.k.k.k.k.k.k
+
+    @tf.function
+    def g(x: Any) -> Any:
+        return x * far.k.k.k.k.k.k.k.k.k.k.k.k
+
+    assert float(f(1.0)) == float(g(1.0)) == 1.0
+    end.k = 2.0
+    assert float(f(1.0)) == 2.0
+    assert float(g(1.0)) == 1.0, "docs/captures.md says that it cannot be watched"
+
+
+def _called_by(inner: Any) -> Any:
+    return lambda x: inner(x)
+
+
+@pytest.mark.parametrize(("calls", "expected"), [(12, 3.0), (13, 2.0)])
+def test_functions_are_read_that_are_up_to_twelve_calls_deep(calls: int, expected: float) -> None:
+    box = Box(k=2.0)
+    function = lambda x: x * box.k  # noqa: E731
+    for _ in range(calls):
+        function = _called_by(function)
+    f = tf.function(function, autograph=False)
+    assert float(f(1.0)) == 2.0
+    box.k = 3.0
+    assert float(f(1.0)) == expected
+
+
+def test_items_are_watched_up_to_the_64th_and_so_are_their_attributes() -> None:
+    numbers, boxes = [1.0] * 65, [Box(k=1.0) for _ in range(65)]
+
+    @tf.function
+    def f(x: Any) -> Any:
+        for number in numbers:
+            x = x + number
+        for box in boxes:
+            x = x + box.k
+        return x
+
+    assert float(f(0.0)) == 130.0
+    numbers[63] = 2.0
+    assert float(f(0.0)) == 131.0
+    boxes[63].k = 2.0
+    assert float(f(0.0)) == 132.0
+    numbers[64] = boxes[64].k = 2.0
+    assert float(f(0.0)) == 132.0, "docs/captures.md says that it cannot be watched"

@@ -99,6 +99,41 @@ def test_with_other_options_functions_are_known_by_identity(options: dict[str, A
     assert f.cache_info().entries == 0
 
 
+def _nested(value: Any, depth: int) -> Any:
+    for _ in range(depth):
+        value = (value,)
+    return value
+
+
+def _wrapped(g: Any, depth: int) -> Any:
+    for _ in range(depth):
+        g = (lambda inner: lambda x: inner(x))(g)
+    return g
+
+
+def _first(values: Any) -> Any:
+    return lambda x: x * 2.0 if values else x
+
+
+@pytest.mark.parametrize(
+    ("make", "traces"),
+    [
+        (lambda: _first((1.0,) * 64), 1),
+        (lambda: _first((1.0,) * 65), 3),
+        (lambda: _first(_nested(1.0, 3)), 1),
+        (lambda: _first(_nested(1.0, 4)), 3),
+        (lambda: _wrapped(_scaled(2.0), 4), 1),
+        (lambda: _wrapped(_scaled(2.0), 5), 3),
+    ],
+    ids=["64 items", "65 items", "3 tuples", "4 tuples", "4 functions", "5 functions"],
+)
+def test_what_a_function_has_captured_is_compared_up_to_a_size(make: Any, traces: int) -> None:
+    f = _apply()
+    for _ in range(3):
+        assert f(X, make()) == 4.0
+    assert f.experimental_get_tracing_count() == traces
+
+
 def test_a_function_goes_on_finding_the_trace_of_one_that_is_gone() -> None:
     f = _apply()
     f(X, _scaled(2.0))
@@ -140,7 +175,7 @@ def test_traces_of_captured_numbers_do_not_become_more_and_more() -> None:
     for i in range(100):
         assert f(X, _scaled(float(i))) == 2.0 * i
     gc.collect()
-    assert f.cache_info().entries <= 17
+    assert f.cache_info().entries == 17
     assert f.experimental_get_tracing_count() == 100
 
 

@@ -123,6 +123,25 @@ def test_lists_and_dicts_are_put_back() -> None:
     assert named["inner"] is inner
 
 
+@pytest.mark.parametrize(("number", "left"), [(4096, 1.0), (4097, 7.0)])
+def test_containers_of_more_than_4096_items_are_not_put_back(number: int, left: float) -> None:
+    box = Box(k=2.0, values=[1.0] * number, named={i: 1.0 for i in range(number)})
+    values, named = box.values, box.named
+
+    @tf.function
+    def f(x: Any) -> Any:
+        total = x * box.values[0] * box.named[0]
+        if box.k != 2.0:
+            box.values[1] = box.named[1] = 7.0
+            raise ValueError("not traced")
+        return total
+
+    f(ONE)
+    box.k = 5.0
+    assert f(ONE) == 1.0
+    assert values[1] == named[1] == left
+
+
 def test_a_list_that_another_thread_has_changed_too_stays() -> None:
     box = Box(k=2.0, values=[1.0])
 

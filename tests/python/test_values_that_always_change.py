@@ -39,6 +39,20 @@ def test_a_value_that_is_back_is_known_where_the_graph_is_the_same() -> None:
     assert _traces(f) == 2
 
 
+@pytest.mark.parametrize(("values", "traces"), [(4, 4), (5, 20)])
+def test_the_last_four_values_with_one_graph_are_known(values: int, traces: int) -> None:
+    model = Model()
+
+    @tf.function
+    def f(x: Any) -> Any:
+        return x * 3.0 if model.step == 7 else x * 2.0
+
+    for i in range(20):
+        model.step = i % values
+        assert f(ONE) == 2.0
+    assert _traces(f) == traces
+
+
 def test_flags_that_are_back_are_known_in_each_combination() -> None:
     model = Model()
 
@@ -107,10 +121,11 @@ def test_a_counter_that_decides_a_branch_costs_a_bounded_number_of_traces(
     with caplog.at_level(logging.WARNING, "graven"):
         for model.step in range(300):
             f(ONE)
-    assert _traces(f) <= 110
+    assert _traces(f) == 101
     told = [r.message for r in caplog.records if "not watched any more" in r.message]
     assert len(told) == 1
     assert "model.step, read at" in told[0] and "tensor" in told[0]
+    assert "It has changed 100 times" in told[0]
     model.flag = True
     assert f(ONE) == 5.0, "all else is watched"
 

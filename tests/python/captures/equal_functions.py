@@ -71,6 +71,44 @@ SHARED: dict[str, tuple[int, str]] = {
             for k in (2.0, 3.0, 2.0, 3.0): yield (lambda x: x * k,)
         """,
     ),
+    "the class of data": (
+        1,
+        """
+        def make(): return lambda x: x * 2.0 if isinstance(x, tf.Tensor) else x
+        def steps():
+            for _ in range(3): yield (make(),)
+        """,
+    ),
+    "many calls one after another": (
+        1,
+        f"""
+        def half(x): return x * 0.5
+        def make(): return lambda x: {"half(" * 30}x{")" * 30}
+        def steps():
+            for _ in range(3): yield (make(),)
+        """,
+    ),
+    "a list of numbers": (
+        1,
+        """
+        def make(): return lambda x: tf.reduce_sum(tf.stack([1.0, 2.0, 3.0]) * x)
+        def steps():
+            for _ in range(3): yield (make(),)
+        """,
+    ),
+    "a dict that gets an item": (
+        1,
+        """
+        def make():
+            def g(x):
+                d = {}
+                d["a"] = x * 2.0
+                return d["a"]
+            return g
+        def steps():
+            for _ in range(3): yield (make(),)
+        """,
+    ),
     "captured public function": (
         1,
         """

@@ -56,6 +56,13 @@ CASES = {
             return f, change
         f, change = make()
         """,
+    "keyword-only default argument of a helper": """
+        cfg = Box(k=2.0)
+        def helper(x, *, cfg=cfg): return x * cfg.k
+        @FUNCTION
+        def f(x): return helper(x)
+        def change(): cfg.k = 5.0
+        """,
     "environment": """
         os.environ["GRAVEN_TEST_K"] = "2"
         @FUNCTION
