@@ -308,6 +308,22 @@ def test_a_fault_of_python_is_tried_without_what_was_built_for_another(
     assert done == ["build", "ask"]
 
 
+def test_the_quick_parts_are_asked_first_and_none_after_one_that_notices(
+    trials: Trials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def first_failure(part: str, limit_s: float) -> str | None:
+        asked.append(part)
+        return "tests/b.py::test_b" if part == "tests/b" else None
+
+    monkeypatch.setattr(trials._run, "first_failure", first_failure)
+    trials._seconds.update({"tests/a": 300.0, "tests/b": 20.0, "tests/c": 3.0})
+    noticed = trials._ask(["tests/a", "tests/b", "tests/c"])
+    assert noticed == Result(Outcome.NOTICED, "tests/b.py::test_b")
+    assert asked == ["tests/c", "tests/b"]
+
+
 def test_a_fault_of_python_that_is_none_asks_no_test(trials: Trials) -> None:
     same = Fault(FAULT.file, 7, 7, "", "sign", "none")
     assert trials.try_fault(same) == Result(Outcome.CHANGES_NOTHING)

@@ -17,10 +17,11 @@ from devtool.mutation.processes import limit_memory, run_within
 from devtool.testing import CONFORMANCE, PEERS_FOLDER, TestRun
 
 PRESET = "release"
-# What may notice a fault of any file, in this order; the programs of C++ tests come before.
+# What may notice a fault of any file; the programs of C++ tests come before.
 PYTHON_PARTS = (
-    "tests/ops",
+    "tests/extension",
     "tests/functions",
+    "tests/ops",
     "tests/python",
     CONFORMANCE,
     "tests/threads",
