@@ -209,6 +209,9 @@ def test_captured_tensors_do_not_count_for_max_bytes() -> None:
     info = f.cache_info()
     assert info.hits == 1 and info.captured_bytes >= 400_000
     assert info.bytes - info.captured_bytes <= 100_000
+    of_process = tf.config.trace_cache_info()
+    assert info.captured_bytes in [row.captured_bytes for row in of_process.functions]
+    assert of_process.captured_bytes == sum(row.captured_bytes for row in of_process.functions)
 
 
 def test_clear_cache_drops_all_and_keeps_counts_and_history() -> None:
@@ -444,6 +447,20 @@ def test_functions_share_the_limit_of_the_process() -> None:
     assert sum(f.cache_info().entries for f in functions) < 100
     (why,) = {gone.why for f in functions for gone in f.cache_info().gone}
     assert why == f"set_trace_cache_bytes({info.limit})"
+
+
+@pytest.mark.usefixtures("process_limit")
+def test_functions_that_are_gone_take_nothing_from_the_limit_of_the_process() -> None:
+    gc.collect()
+    held = tf.config.trace_cache_info()
+    tf.config.set_trace_cache_bytes(held.bytes - held.captured_bytes + 100_000)
+    for k in range(100):
+        function(lambda x, k=k: x + float(k))(1.0)
+        gc.collect(0)
+    kept = function(lambda x: x * 2.0)
+    for n in range(1, 4):
+        kept(tf.ones([n]))
+    assert kept.cache_info().evictions == 0 and kept.cache_info().entries == 3
 
 
 @pytest.mark.usefixtures("process_limit")
