@@ -102,6 +102,26 @@ def test_a_folder_that_cannot_be_written_is_one_warning(tmp_path: Path) -> None:
     )
 
 
+NAMES = """
+import graven as tf
+
+def azAZ09_(x): return x + 1.0
+tf.function(azAZ09_)(1.0)
+
+def of_a_long_name(x): return x + 2.0
+of_a_long_name.__name__ = "a" * 40 + "b" * 60
+tf.function(of_a_long_name)(1.0)
+"""
+
+
+def test_folders_have_the_names_of_functions_or_their_last_80_characters(tmp_path: Path) -> None:
+    environment = {**os.environ, "GRAVEN_DUMP": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", NAMES], env=environment, check=True)
+    first, second = sorted(path.name for path in tmp_path.iterdir())
+    assert re.fullmatch(r"0001_azAZ09__\d+", first)
+    assert re.fullmatch(r"0002_a*b{60}_\d+", second) and len(second) == len("0002_") + 80
+
+
 def test_a_full_disk_is_one_warning(tmp_path: Path) -> None:
     # Files of this process may be 512 bytes long.
     limited = "import resource, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"

@@ -226,7 +226,10 @@ def test_an_object_is_named_by_its_class() -> None:
         ([(tf.ones([1], tf.int32),), (tf.ones([1]),)], "tf.cast(x, tf.int32)"),
         ([(1,), (2,)], "Pass x as a tensor, tf.TensorSpec(shape=(), dtype=tf.int32)"),
         ([(1,), (2.5,)], "Pass x as a tensor, tf.TensorSpec(shape=(), dtype=tf.float32)"),
-        ([(1,), (1 << 40,)], "Pass x as a tensor, tf.TensorSpec(shape=(), dtype=tf.int64)"),
+        ([(1,), (1 << 31,)], "Pass x as a tensor, tf.TensorSpec(shape=(), dtype=tf.int64)"),
+        ([(1,), ((1 << 31) - 1,)], "Pass x as a tensor, tf.TensorSpec(shape=(), dtype=tf.int32)"),
+        ([(1,), (-1 << 31,)], "Pass x as a tensor, tf.TensorSpec(shape=(), dtype=tf.int32)"),
+        ([(1,), ((-1 << 31) - 1,)], "Pass x as a tensor, tf.TensorSpec(shape=(), dtype=tf.int64)"),
         ([("a",), ("b",)], "tf.TensorSpec(shape=(), dtype=tf.string)"),
         (
             [(tf.constant(1.0),), (2.0,)],

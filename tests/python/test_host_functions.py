@@ -98,6 +98,7 @@ def test_a_value_that_leaves_the_graph_as_it_is_makes_two_traces(call: Any) -> N
         model.flag = bool(i % 2)
         assert float(f(tf.constant(1.0))) == 8.0
     assert f.experimental_get_tracing_count() == 2
+    assert f.cache_info().entries == 1, "the second graph was the first one's equal"
 
 
 def test_a_trace_whose_callback_captured_another_object_is_another() -> None:

@@ -45,6 +45,12 @@ def check_that_all_works() -> None:
     assert (tf.constant(1.0) + 1.0).numpy() == 2.0
 
 
+@pytest.mark.parametrize("alone", [tf.constant([1.0]), tf.no_op])
+def test_control_dependencies_are_a_list(alone: Any) -> None:
+    with pytest.raises(TypeError, match="takes a list of operations and tensors, not "):
+        tf.control_dependencies(alone)
+
+
 @pytest.mark.parametrize(
     "scope",
     [

@@ -124,3 +124,20 @@ def test_reads_and_writes_of_a_function_keep_their_order(read: Any) -> None:
         value = [i + 0.5, 10.0 * i]
         rows.append(value)
     assert steps().numpy().tolist() == rows
+
+
+def test_an_assignment_waits_for_the_last_one_and_for_the_reads_since() -> None:
+    v = tf.Variable(0.0)
+
+    @tf.function
+    def f() -> None:
+        v.read_value()
+        v.assign(1.0)
+        v.read_value()
+        v.assign(2.0)
+
+    ops = f.get_concrete_function().graph.get_operations()
+    waits = {op.name: [other.name for other in op.control_inputs] for op in ops}
+    assert waits["AssignVariableOp"] == ["ReadVariableOp"]
+    assert waits["ReadVariableOp_1"] == ["AssignVariableOp"]
+    assert waits["AssignVariableOp_1"] == ["AssignVariableOp", "ReadVariableOp_1"]
