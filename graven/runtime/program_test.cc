@@ -315,6 +315,24 @@ TEST_CASE("a run in steady state takes no memory from the system") {
   CHECK(after.peak_in_use - before.in_use <= 4 * 64 * 64 * 4 + 65536);
 }
 
+TEST_CASE("a program is printed with the slots of each step, and the steps that it waits for") {
+  TestGraph g;
+  Tensor x = g.placeholder(DType::kFloat32, {2}, "x");
+  Tensor y = run(g.builder, kTanh, {x}, {}, "y");
+  Tensor z = run(g.builder, kMul, {y, y}, {}, "z");
+  Tensor sum = run(g.builder, kSum, {y, g.constant(ints({0}))}, {}, "sum");
+  g.graph->add_control_input(&symbolic(sum).node(), &symbolic(z).node());
+  Tensor last = run(g.builder, kAddV2, {run(g.builder, kMul, {z, y}, {}, "p"), sum}, {}, "last");
+  g.returns({last, x});
+  CHECK(plan(g)->to_text() ==
+        "step 0: Tanh %0 -> %2\n"
+        "step 1: Mul %2 %2 -> %3, waits for 0\n"
+        "step 2: Sum %2 %1 -> %4, waits for 0 1\n"
+        "step 3: Mul %3 %2 -> %5, waits for 0 1 2\n"  // 2 reads what it may overwrite
+        "step 4: AddV2 %5 %4 -> %6, waits for 2 3\n"
+        "return %6 %0\n");
+}
+
 std::atomic<int> g_asked{0};
 Status interrupt_third() {
   if (++g_asked < 3) return {};
