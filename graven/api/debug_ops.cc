@@ -4,6 +4,7 @@
 #include "graven/api/op_functions.h"
 #include "graven/api/variable.h"
 #include "graven/base/strings.h"
+#include "graven/control/check_numerics.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/graph_builder.h"
 
@@ -79,6 +80,14 @@ DType assert_same_float_dtype(const std::vector<Tensor>& tensors, std::optional<
       engine::value_error("Expected floating point type, got tf.", engine::dtype_name(*dtype), "."),
       location);
 }
+
+void enable_check_numerics(std::optional<int64_t> stack_height_limit,
+                           std::optional<int64_t> path_length_limit) {
+  engine::set_check_numerics(std::make_shared<const engine::NumericsChecks>(
+      engine::NumericsChecks{stack_height_limit, path_length_limit}));
+}
+
+void disable_check_numerics() { engine::set_check_numerics(nullptr); }
 
 }  // namespace debugging
 

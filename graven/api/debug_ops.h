@@ -65,6 +65,15 @@ using graven::Assert;
 GRAVEN_API DType assert_same_float_dtype(const std::vector<Tensor>& tensors,
                                          std::optional<DType> dtype = std::nullopt,
                                          Here location = Here::current());
+
+// From now on NaN or an infinity in a floating output of any op is an InvalidArgument error that
+// names the op, its inputs and the lines where it was made: of ops that this thread computes at
+// once, and in Functions that it calls, which it traces anew, with checks. Of the lines the last
+// stack_height_limit are shown, and of a path the last path_length_limit characters; none: all.
+// Calling it again changes nothing.
+GRAVEN_API void enable_check_numerics(std::optional<int64_t> stack_height_limit = 30,
+                                      std::optional<int64_t> path_length_limit = 50);
+GRAVEN_API void disable_check_numerics();
 }  // namespace debugging
 
 }  // namespace graven

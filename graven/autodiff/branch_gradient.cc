@@ -16,6 +16,7 @@
 #include "graven/base/strings.h"
 #include "graven/ir/bodies.h"
 #include "graven/ir/merge_captures.h"
+#include "graven/ir/numerics_checks.h"
 #include "graven/ir/order_effects.h"
 #include "graven/ir/static_shape.h"
 #include "graven/ir/structural_ops.h"
@@ -125,7 +126,8 @@ class BranchBackward final : public Backward {
     }
     if (connected.empty()) return dx;
     for (size_t k = 0; k < graphs.size(); ++k) {
-      RETURN_IF_ERROR(add_outputs(builder, found[k], connected, graphs[k]));
+      const Body& forward = (*branches_)[k].pair->forward_body();
+      RETURN_IF_ERROR(add_outputs(builder, forward, found[k], connected, graphs[k]));
     }
     ASSIGN_OR_RETURN(Tensors made, apply_backward(builder, graphs));
     for (size_t i = 0; i < connected.size(); ++i) dx[connected[i]].dense = made[i];
@@ -157,7 +159,7 @@ class BranchBackward final : public Backward {
   }
 
   // Makes the dense gradients of the connected inputs the outputs of a branch's graph.
-  Status add_outputs(Builder& builder, std::span<const Gradient> found,
+  Status add_outputs(Builder& builder, const Body& forward, std::span<const Gradient> found,
                      std::span<const size_t> connected, OpenGraph& open) const {
     InnerBuilder inner(open.graph, builder);
     for (const GraphBuilder::Capture& capture : open.captures) {
@@ -174,6 +176,8 @@ class BranchBackward final : public Backward {
       outputs.push_back(symbolic(own).output());
     }
     open.graph->set_outputs(std::move(outputs));
+    add_numerics_checks(*open.graph, numerics_checks_of(*forward.graph()),
+                        open.graph->inputs().size());
     order_effects(*open.graph);
     open.captures.assign(inner.captures().begin(), inner.captures().end());
     return {};

@@ -6,6 +6,7 @@
 
 #include "graven/autodiff/step.h"
 #include "graven/autodiff/tangent_rule.h"
+#include "graven/ir/checking_builder.h"
 #include "graven/ir/emitter.h"
 #include "graven/ir/graph_builder.h"
 #include "graven/ir/structural_ops.h"
@@ -22,7 +23,9 @@ constexpr int64_t kMinBytesToDrop = 1 << 20;
 class CurrentBuilder {
  public:
   explicit CurrentBuilder(Builder& eager)
-      : plain_(Frame::current().is_graph() ? *Frame::current().graph_builder() : eager),
+      : plain_(Frame::current().is_graph()  ? *Frame::current().graph_builder()
+               : CheckingBuilder::current() ? *CheckingBuilder::current()
+                                            : eager),
         recording_(plain_) {}
   Builder& get() {
     if (Frame::current().listeners.empty()) return plain_;

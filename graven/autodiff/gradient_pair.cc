@@ -22,6 +22,7 @@
 #include "graven/base/strings.h"
 #include "graven/ir/bodies.h"
 #include "graven/ir/frame.h"
+#include "graven/ir/numerics_checks.h"
 #include "graven/ir/order_effects.h"
 #include "graven/ir/structural_ops.h"
 
@@ -234,6 +235,7 @@ class GradientPair::State : public RefCounted {
     RETURN_IF_ERROR(status);
     tie(builder, *half);
     graph->set_outputs(std::move(outputs));
+    add_numerics_checks(*graph, numerics_checks_of(*forward_.graph()), graph->inputs().size());
     order_effects(*graph);
     half->side_values = builder.side_values();
     half->body = Body::create(graph->name(), graph);

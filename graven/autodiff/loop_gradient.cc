@@ -28,6 +28,7 @@
 #include "graven/base/strings.h"
 #include "graven/ir/bodies.h"
 #include "graven/ir/merge_captures.h"
+#include "graven/ir/numerics_checks.h"
 #include "graven/ir/order_effects.h"
 #include "graven/ir/recompute.h"
 #include "graven/ir/same_input.h"
@@ -420,6 +421,8 @@ class BackwardLoop {
       outputs.push_back(symbolic(own).output());
     }
     body_.graph->set_outputs(std::move(outputs));
+    add_numerics_checks(*body_.graph, numerics_checks_of(*loop_.pair->forward_body().graph()),
+                        body_.graph->inputs().size());
     order_effects(*body_.graph);
     std::vector<Node*> all = arguments_;
     for (const GraphBuilder::Capture& capture : inner.captures()) {

@@ -26,6 +26,7 @@
 #include "graven/ir/emitter.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/graph_builder.h"
+#include "graven/ir/numerics_checks.h"
 #include "graven/ir/structural_ops.h"
 
 namespace graven::engine {
@@ -123,6 +124,7 @@ class Maker {
     RETURN_IF_ERROR(add_outputs());
     remove_unused(first_new);
     graph_->sort();
+    add_numerics_checks(*graph_, numerics_checks_of(*graph_), graph_->inputs().size(), first_new);
     made_->body = Body::create(std::move(name), graph_);
     return std::move(made_);
   }

@@ -1,6 +1,7 @@
 #include "graven/function/function.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "graven/base/hash.h"
 #include "graven/base/strings.h"
@@ -13,6 +14,7 @@
 #include "graven/function/watched_values.h"
 #include "graven/ir/call_sizes.h"
 #include "graven/ir/frame.h"
+#include "graven/ir/numerics_checks.h"
 
 namespace graven::engine {
 namespace {
@@ -114,6 +116,62 @@ Status VariableCreation::record(CreatedVariable variable) {
   return {};
 }
 
+TraceScope TraceScope::now(VariableCreation::Policy policy) {
+  return {policy, numerics_checks() != nullptr};
+}
+
+namespace {
+
+// The Functions that live, and how many threads pause their find.
+struct Living {
+  Mutex mutex;  // taken before a Function's
+  std::unordered_set<Function*> functions GUARDED_BY(mutex);
+  std::atomic<int> num_pauses{0};
+  static Living& global() {
+    static auto* living = new Living();  // Functions may outlive static destruction
+    return *living;
+  }
+};
+
+}  // namespace
+
+Function::Function(FunctionOptions options, std::unique_ptr<Tracer> tracer)
+    : options_(std::move(options)),
+      tracer_(std::move(tracer)),
+      cache_(Cache::create(shown_name(), options_.budget)),
+      index_(cache_->index()) {
+  Living& living = Living::global();
+  MutexLock lock(living.mutex);
+  living.functions.insert(this);
+}
+
+Function::~Function() {
+  Living& living = Living::global();
+  MutexLock lock(living.mutex);
+  living.functions.erase(this);
+}
+
+void Function::pause_find(bool pauses) {
+  Living& living = Living::global();
+  MutexLock lock(living.mutex);
+  living.num_pauses += pauses ? 1 : -1;
+  for (Function* function : living.functions) {
+    MutexLock own(function->mutex_);
+    function->set_context();
+  }
+}
+
+void Function::set_context() {
+  const bool is_found = state_ != State::kNew && Living::global().num_pauses.load() == 0;
+  const TraceScope unchecked{policy_of(state_), /*checks_numerics=*/false};
+  context_.store(is_found ? unchecked.context() : kNoContext, std::memory_order_release);
+}
+
+VariableCreation::Policy Function::policy_of(State state) {
+  return state == State::kHasVariables ? VariableCreation::Policy::kForbid
+                                       : VariableCreation::Policy::kRecord;
+}
+
 Status Function::fill_types(FunctionType& type, std::span<const Value> arguments) const {
   TypingContext context{options_.literals_equal_as_numbers, {}};
   for (size_t i = 0; i < type.parameters.size(); ++i) {
@@ -160,8 +218,7 @@ Result<Function::Resolved> Function::resolve(FunctionType type, std::span<const 
   if (is_in_open_trace) renumber(call.row, type, call.words);
   std::vector<CreatedVariable> created;
   ASSIGN_OR_RETURN(State state, enter());
-  auto scope = state == State::kHasVariables ? VariableCreation::Policy::kForbid
-                                             : VariableCreation::Policy::kRecord;
+  const TraceScope scope = TraceScope::now(policy_of(state));
   auto resolved =
       state == State::kNew ? first_call(type, call) : find_or_trace(type, scope, call, created);
   if (purpose == Purpose::kCall) {
@@ -175,7 +232,7 @@ Result<Function::Resolved> Function::resolve(FunctionType type, std::span<const 
     {
       MutexLock lock(mutex_);
       state_ = State::kHasVariables;
-      context_.store(context_of(VariableCreation::Policy::kForbid), std::memory_order_release);
+      set_context();
     }
     return value_error(
         "Creating variables on a non-first call to a function decorated with tf.function. See "
@@ -187,7 +244,7 @@ Result<Function::Resolved> Function::resolve(FunctionType type, std::span<const 
 bool Function::drop(const Entry& entry) { return cache_->drop(entry, "dropped by the program"); }
 
 bool Function::put_back(Ref<Entry> entry, std::span<const uint64_t> row) {
-  if (index_.find(context_of(entry->scope_), row)) return false;
+  if (index_.find(entry->scope_.context(), row)) return false;
   const FunctionType& type = entry->type();
   Index::Key key = key_of(type, type.skeleton(), entry->scope_, {row, /*is_known=*/true});
   return index_.insert(std::move(entry), std::move(key));
@@ -196,11 +253,7 @@ bool Function::put_back(Ref<Entry> entry, std::span<const uint64_t> row) {
 void Function::finish_first_call(State state) {
   MutexLock lock(mutex_);
   state_ = state;
-  if (state != State::kNew) {
-    auto scope = state == State::kHasVariables ? VariableCreation::Policy::kForbid
-                                               : VariableCreation::Policy::kRecord;
-    context_.store(context_of(scope), std::memory_order_release);
-  }
+  set_context();
   first_caller_.reset();
   first_call_ = Claim();
   ++version_;
@@ -220,7 +273,8 @@ Status Function::fail_first_call(Status status) {
 // If anything fails it has not happened, and the next call is the first.
 Result<Function::Resolved> Function::first_call(const FunctionType& type, const Call& call) {
   std::vector<CreatedVariable> created, none;
-  auto first = find_or_trace(type, VariableCreation::Policy::kRecord, call, created);
+  auto first =
+      find_or_trace(type, TraceScope::now(VariableCreation::Policy::kRecord), call, created);
   if (!first.ok()) return fail_first_call(first.status());
   if (created.empty()) {
     finish_first_call(State::kNoVariables);
@@ -232,7 +286,7 @@ Result<Function::Resolved> Function::first_call(const FunctionType& type, const 
                            ? initialize_lifted(*creating.graph(), creating.captures_, created)
                            : (call.purpose == Purpose::kLookUp ? liftable : Status());
   if (!initialized.ok()) return fail_first_call(initialized);
-  auto second = find_or_trace(type, VariableCreation::Policy::kForbid, call, none);
+  auto second = find_or_trace(type, TraceScope::now(VariableCreation::Policy::kForbid), call, none);
   if (!second.ok()) return fail_first_call(second.status());
   if (!liftable.ok()) {
     for (const CreatedVariable& variable : created) {
@@ -260,7 +314,8 @@ Result<Ref<Entry>> Function::initialization(FunctionType type, std::span<const V
   Frame eager(nullptr);
   std::vector<CreatedVariable> created;
   const Call call{arguments, std::vector<bool>(arguments.size(), true), Purpose::kLookUp, {}, {}};
-  auto traced = find_or_trace(type, VariableCreation::Policy::kRecord, call, created);
+  auto traced =
+      find_or_trace(type, TraceScope::now(VariableCreation::Policy::kRecord), call, created);
   if (!traced.ok()) return fail_first_call(traced.status());
   Entry& creating = *traced->entry;
   Status liftable = check_liftable(*creating.graph(), creating.captures_, created);
@@ -280,7 +335,7 @@ Function::Snapshot Function::snapshot() const {
 }
 
 Ref<Entry> Function::find_by_type(const FunctionType& type, std::optional<uint64_t> skeleton,
-                                  VariableCreation::Policy scope, const Call& call) const {
+                                  TraceScope scope, const Call& call) const {
   const bool is_call = call.purpose == Purpose::kCall;
   // Whatever has a row that could be meant has been found by it.
   std::vector<Ref<Entry>> entries = is_call && call.row.says_all()
@@ -293,8 +348,8 @@ Ref<Entry> Function::find_by_type(const FunctionType& type, std::optional<uint64
 }
 
 Index::Key Function::key_of(const FunctionType& type, std::optional<uint64_t> skeleton,
-                            VariableCreation::Policy scope, const CallRow& row) {
-  Index::Key key{context_of(scope), std::nullopt, skeleton, {}};
+                            TraceScope scope, const CallRow& row) {
+  Index::Key key{scope.context(), std::nullopt, skeleton, {}};
   if (!row.is_known) return key;
   key.row = widened(row.words, type.shapes());
   if (key.row) key.guards = row.guards;
@@ -305,7 +360,7 @@ Index::Key Function::key_of(const FunctionType& type, std::optional<uint64_t> sk
 // leads to would lead there by comparison too: if no other entry is without a row.
 void Function::remember(const Entry& entry, const FunctionType& type,
                         std::optional<uint64_t> skeleton, const CallRow& row, uint64_t serial) {
-  const uint64_t context = context_of(entry.scope_);
+  const uint64_t context = entry.scope_.context();
   if (context_.load(std::memory_order_acquire) != context) return;
   const bool is_wide = row.says_all() && index_.is_only_one_without_row(entry);
   Index::Key key = key_of(is_wide ? entry.type() : type, skeleton, entry.scope_, row);
@@ -313,8 +368,8 @@ void Function::remember(const Entry& entry, const FunctionType& type,
 }
 
 // A result found in a snapshot holds if nothing has changed meanwhile.
-Result<Function::Resolved> Function::find_or_trace(const FunctionType& type,
-                                                   VariableCreation::Policy scope, const Call& call,
+Result<Function::Resolved> Function::find_or_trace(const FunctionType& type, TraceScope scope,
+                                                   const Call& call,
                                                    std::vector<CreatedVariable>& created) {
   auto me = std::this_thread::get_id();
   const CallRow& row = call.row;
@@ -322,7 +377,7 @@ Result<Function::Resolved> Function::find_or_trace(const FunctionType& type,
   for (;;) {
     Snapshot seen = snapshot();
     if (row.is_trusted()) {
-      EntryInUse found = index_.find(context_of(scope), row.words);
+      EntryInUse found = index_.find(scope.context(), row.words);
       if (found && (call.purpose == Purpose::kCall || !found->has_open_sizes())) {
         return Resolved{Ref<Entry>(found.get()), false};
       }
@@ -353,7 +408,7 @@ Result<Function::Resolved> Function::find_or_trace(const FunctionType& type,
       traced_now_.push_back(tracing);
       ++version_;
     }
-    Retrace retrace(stale_candidates(skeleton, scope, row), type, plan.type, context_of(scope));
+    Retrace retrace(stale_candidates(skeleton, scope, row), type, plan.type, scope.context());
     const Status held = hold_to_trace_lock(plan, type, options_.qualified_name, retrace);
     auto entry = held.ok() ? trace(plan, scope, created) : Result<Ref<Entry>>(held);
     if (held.ok() && !entry.ok() && prepare_exact(plan, type, entry.status(), created)) {
@@ -380,11 +435,10 @@ Result<Function::Resolved> Function::find_or_trace(const FunctionType& type,
 }
 
 std::vector<Ref<Entry>> Function::stale_candidates(std::optional<uint64_t> skeleton,
-                                                   VariableCreation::Policy scope,
-                                                   const CallRow& row) const {
+                                                   TraceScope scope, const CallRow& row) const {
   std::vector<Ref<Entry>> entries = index_.related_without_row(skeleton);
   if (row.is_trusted()) {
-    for (Ref<Entry>& entry : index_.serving(context_of(scope), row.words)) {
+    for (Ref<Entry>& entry : index_.serving(scope.context(), row.words)) {
       entries.push_back(std::move(entry));
     }
   }
@@ -392,11 +446,11 @@ std::vector<Ref<Entry>> Function::stale_candidates(std::optional<uint64_t> skele
 }
 
 uint64_t Function::key_of_arguments(const FunctionType& type, std::optional<uint64_t> skeleton,
-                                    VariableCreation::Policy scope, const CallRow& row) const {
-  if (row.is_trusted()) return hash_combine(context_of(scope), hash_words(row.words));
+                                    TraceScope scope, const CallRow& row) const {
+  if (row.is_trusted()) return hash_combine(scope.context(), hash_words(row.words));
   // Without a skeleton users' code hashes.
   if (!skeleton && !options_.budget.is_limited()) return 0;
-  return hash_combine(context_of(scope), type.hash());
+  return hash_combine(scope.context(), type.hash());
 }
 
 void Function::account_for(Entry& made, const FunctionType& type, std::optional<uint64_t> skeleton,
@@ -416,9 +470,9 @@ void Function::account_for(Entry& made, const FunctionType& type, std::optional<
   if (options_.locations) account.called_at = options_.locations->current();
 }
 
-Miss Function::miss_of(const FunctionType& type, VariableCreation::Policy scope, uint64_t key,
+Miss Function::miss_of(const FunctionType& type, TraceScope scope, uint64_t key,
                        int64_t number) const {
-  if (scope == VariableCreation::Policy::kForbid && number == 2) {
+  if (scope.policy == VariableCreation::Policy::kForbid && number == 2) {
     return {.cause = Miss::Cause::kVariables,
             .text = "the first trace created variables, which calls use"};
   }
@@ -430,7 +484,13 @@ Miss Function::miss_of(const FunctionType& type, VariableCreation::Policy scope,
             .advice = "Raise the budget, or make traces that serve many types."};
   }
   std::vector<Ref<Entry>> others = index_.last_entries(kMaxCompared);
+  const bool were_any = !others.empty();
   std::erase_if(others, [&](const Ref<Entry>& other) { return other->scope_ != scope; });
+  if (others.empty() && were_any) {
+    return {.text = scope.checks_numerics
+                        ? "enable_check_numerics was called: the trace checks its values"
+                        : "disable_check_numerics was called: the trace does not check its values"};
+  }
   if (others.empty() && number > 1) {
     return {.cause = Miss::Cause::kAllGone, .text = "no trace was left: all went"};
   }
@@ -445,12 +505,11 @@ Result<ExplainedCall> Function::explain_call(FunctionType type, std::span<const 
     MutexLock lock(mutex_);
     state = state_;
   }
-  const auto scope = state == State::kHasVariables ? VariableCreation::Policy::kForbid
-                                                   : VariableCreation::Policy::kRecord;
+  const TraceScope scope = TraceScope::now(policy_of(state));
   const std::optional<uint64_t> skeleton = type.skeleton();
   ExplainedCall call{.signature = signature_text(type)};
   Ref<Entry> entry;
-  if (row.is_trusted()) entry = Ref<Entry>(index_.find(context_of(scope), row.words).get());
+  if (row.is_trusted()) entry = Ref<Entry>(index_.find(scope.context(), row.words).get());
   if (!entry) entry = find_by_type(type, skeleton, scope, {arguments, {}, Purpose::kCall, row, {}});
   if (entry) {
     call.number = entry->number();
@@ -479,7 +538,7 @@ Result<ExplainedCall> Function::explain_call(FunctionType type, std::span<const 
 
 // Generalised with each entry in turn with which it has something in common.
 FunctionType Function::generalized(std::span<const Ref<Entry>> entries, const FunctionType& type,
-                                   VariableCreation::Policy scope) {
+                                   TraceScope scope) {
   FunctionType running = type;
   for (const Ref<Entry>& entry : entries) {
     if (entry->scope_ != scope) continue;
@@ -506,14 +565,14 @@ void Function::publish(const Ref<Entry>& entry, const Plan& plan, const Function
 }
 
 Index::Key Function::key_of_trace(const FunctionType& type, std::optional<uint64_t> skeleton,
-                                  VariableCreation::Policy scope, const CallRow& row) {
+                                  TraceScope scope, const CallRow& row) {
   CallRow numbered = row;
   std::vector<uint64_t> words;
   renumber(numbered, type, words);
   return key_of(type, skeleton, scope, numbered);
 }
 
-Result<Ref<Entry>> Function::trace(Plan& plan, VariableCreation::Policy scope,
+Result<Ref<Entry>> Function::trace(Plan& plan, TraceScope scope,
                                    std::vector<CreatedVariable>& created) {
   const FunctionType& type = plan.type;
   const TraceLink link(this, options_.name, type);
@@ -533,7 +592,7 @@ Result<Ref<Entry>> Function::trace(Plan& plan, VariableCreation::Policy scope,
     return arguments;
   };
   auto run_tracer = [&](std::span<const Value> arguments) {
-    VariableCreation creation(scope);
+    VariableCreation creation(scope.policy);
     auto outputs = tracer_->trace(type, arguments);
     created.assign(creation.created().begin(), creation.created().end());
     if (!outputs.ok()) {

@@ -81,6 +81,20 @@ class GRAVEN_API VariableCreation {
   std::vector<CreatedVariable> created_;
 };
 
+// Which traces a call may use: those made by the same rule for variables, and with the values
+// checked as this thread wants it now (numerics_checks.h).
+struct TraceScope {
+  VariableCreation::Policy policy = VariableCreation::Policy::kRecord;
+  bool checks_numerics = false;
+  // Of a call or trace of this thread, now.
+  static TraceScope now(VariableCreation::Policy policy);
+  // Of its rows; not 0.
+  uint64_t context() const {
+    return (static_cast<uint64_t>(policy) + 1) | (checks_numerics ? 4 : 0);
+  }
+  friend bool operator==(const TraceScope&, const TraceScope&) = default;
+};
+
 // The door to a user's function that computes the value of a capture at each call.
 class GRAVEN_API DeferredCapture : public RefCounted {
  public:
@@ -155,8 +169,8 @@ class GRAVEN_API Entry : public RefCounted {
   bool is_held(std::span<const Entry* const> announced) const;
   // True while a variable that the trace created has no value: calls of this entry give it one.
   bool is_needed_to_initialize() const;
-  // The rule for creating variables that the trace ran under, as the context of its row.
-  uint64_t context() const { return static_cast<uint64_t>(scope_) + 1; }
+  // What the trace was made for, as the context of its row.
+  uint64_t context() const { return scope_.context(); }
   // What the trace read of the front end's values; null if nothing is watched.
   Watches* watches() const { return watches_.get(); }
   // False if a value that it watches has changed, and calls may not run it for that.
@@ -198,7 +212,7 @@ class GRAVEN_API Entry : public RefCounted {
   HitCounter hits_;
   std::atomic<bool> is_retired_{false};
   uint64_t serial_ = 0;  // among the entries of its Function, of whose Index it is
-  VariableCreation::Policy scope_ = VariableCreation::Policy::kRecord;
+  TraceScope scope_;
   EntryAccount account_;  // last: a hit does not read it
 };
 
@@ -248,11 +262,8 @@ struct CallRow {
 // type cause one trace; others go on.
 class GRAVEN_API Function : public RefCounted {
  public:
-  Function(FunctionOptions options, std::unique_ptr<Tracer> tracer)
-      : options_(std::move(options)),
-        tracer_(std::move(tracer)),
-        cache_(Cache::create(shown_name(), options_.budget)),
-        index_(cache_->index()) {}
+  Function(FunctionOptions options, std::unique_ptr<Tracer> tracer);
+  ~Function() override;
 
   const FunctionOptions& options() const { return options_; }
   const std::string& shown_name() const {
@@ -302,6 +313,10 @@ class GRAVEN_API Function : public RefCounted {
   // Adds an entry of this Function that was dropped back, under the row of its arguments. False if
   // the row has an entry by now.
   bool put_back(Ref<Entry> entry, std::span<const uint64_t> row);
+  // While a thread of the process checks numerics, find finds nothing, and resolve tells the traces
+  // of one thread from those of another: so a hit asks for nothing more. Each call with true needs
+  // one with false.
+  static void pause_find(bool pauses);
   // For guards of objects in rows.
   const std::shared_ptr<LifeListener>& life_listener() const { return index_.listener(); }
 
@@ -347,7 +362,7 @@ class GRAVEN_API Function : public RefCounted {
   // One thread traces a type; others that want the same type wait for it, by the address of this.
   struct Tracing {
     FunctionType type;
-    VariableCreation::Policy scope;
+    TraceScope scope;
     std::thread::id thread;
   };
   // The traces that run at one moment. Comparing their types runs user code, and so may destroying
@@ -372,25 +387,25 @@ class GRAVEN_API Function : public RefCounted {
   Status fail_first_call(Status status);
   // The entry for this policy that fits, traced now if there is none. `created` gets the variables
   // that the trace made.
-  Result<Resolved> find_or_trace(const FunctionType& type, VariableCreation::Policy scope,
-                                 const Call& call, std::vector<CreatedVariable>& created);
+  Result<Resolved> find_or_trace(const FunctionType& type, TraceScope scope, const Call& call,
+                                 std::vector<CreatedVariable>& created);
   Ref<Entry> find_by_type(const FunctionType& type, std::optional<uint64_t> skeleton,
-                          VariableCreation::Policy scope, const Call& call) const;
+                          TraceScope scope, const Call& call) const;
   // Remembers a result of find_by_type; `serial` is the next serial number at that time.
   void remember(const Entry& entry, const FunctionType& type, std::optional<uint64_t> skeleton,
                 const CallRow& row, uint64_t serial);
   // The key of an entry of this type that was found or made for the row.
   static Index::Key key_of(const FunctionType& type, std::optional<uint64_t> skeleton,
-                           VariableCreation::Policy scope, const CallRow& row);
+                           TraceScope scope, const CallRow& row);
   static FunctionType generalized(std::span<const Ref<Entry>> entries, const FunctionType& type,
-                                  VariableCreation::Policy scope);
+                                  TraceScope scope);
   // Pins a size, and says so in the Function's explanation.
   void pin(ArgumentSize size, const FunctionType& type, std::string_view why);
   std::vector<ArgumentSize> choose_open(const FunctionType& type, std::span<const Shape> shapes,
                                         std::span<const Value* const> shaped, uint64_t skeleton,
-                                        VariableCreation::Policy scope);
-  Plan plan(const FunctionType& type, std::optional<uint64_t> skeleton,
-            VariableCreation::Policy scope, const Call& call);
+                                        TraceScope scope);
+  Plan plan(const FunctionType& type, std::optional<uint64_t> skeleton, TraceScope scope,
+            const Call& call);
   // If a trace with sizes open failed, it has not happened: prepares the plan for another one with
   // the sizes of the call. False if the error stays.
   bool prepare_exact(Plan& plan, const FunctionType& exact, const Status& failed,
@@ -400,23 +415,20 @@ class GRAVEN_API Function : public RefCounted {
                std::optional<uint64_t> skeleton, const CallRow& row, const Retrace& retrace);
   // The key of an entry of this type, which a call of this row has traced.
   static Index::Key key_of_trace(const FunctionType& type, std::optional<uint64_t> skeleton,
-                                 VariableCreation::Policy scope, const CallRow& row);
-  Result<Ref<Entry>> trace(Plan& plan, VariableCreation::Policy scope,
-                           std::vector<CreatedVariable>& created);
+                                 TraceScope scope, const CallRow& row);
+  Result<Ref<Entry>> trace(Plan& plan, TraceScope scope, std::vector<CreatedVariable>& created);
   // Notes why an entry was made, and for which arguments.
   void account_for(Entry& made, const FunctionType& type, std::optional<uint64_t> skeleton,
                    const CallRow& row) const;
   // The entries that may serve a call of this row, if what they watch had not changed.
-  std::vector<Ref<Entry>> stale_candidates(std::optional<uint64_t> skeleton,
-                                           VariableCreation::Policy scope,
+  std::vector<Ref<Entry>> stale_candidates(std::optional<uint64_t> skeleton, TraceScope scope,
                                            const CallRow& row) const;
   // A hash of the arguments; 0 if there is none that costs little.
   uint64_t key_of_arguments(const FunctionType& type, std::optional<uint64_t> skeleton,
-                            VariableCreation::Policy scope, const CallRow& row) const;
+                            TraceScope scope, const CallRow& row) const;
   // Why arguments of this type, which no entry of this policy fits, must be traced; `number` is
   // the trace's.
-  Miss miss_of(const FunctionType& type, VariableCreation::Policy scope, uint64_t key,
-               int64_t number) const;
+  Miss miss_of(const FunctionType& type, TraceScope scope, uint64_t key, int64_t number) const;
 
   const FunctionOptions options_;
   const std::unique_ptr<Tracer> tracer_;
@@ -427,9 +439,9 @@ class GRAVEN_API Function : public RefCounted {
   // The context of the entries that calls may find. None during the first call: if that fails its
   // entries go, and if it creates variables later calls use others.
   static constexpr uint64_t kNoContext = 0;
-  static uint64_t context_of(VariableCreation::Policy scope) {
-    return static_cast<uint64_t>(scope) + 1;  // Entry::context
-  }
+  // That of the state; none while find is paused.
+  void set_context() REQUIRES(mutex_);
+  static VariableCreation::Policy policy_of(State state);
   std::atomic<uint64_t> context_{kNoContext};
   mutable Mutex mutex_;
   State state_ GUARDED_BY(mutex_) = State::kNew;

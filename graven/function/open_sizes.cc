@@ -124,7 +124,7 @@ void Function::Plan::leave_open(std::span<const Value> placeholders) {
 std::vector<ArgumentSize> Function::choose_open(const FunctionType& type,
                                                 std::span<const Shape> shapes,
                                                 std::span<const Value* const> shaped,
-                                                uint64_t skeleton, VariableCreation::Policy scope) {
+                                                uint64_t skeleton, TraceScope scope) {
   std::vector<std::vector<Shape>> traced;
   for (const Ref<Entry>& entry : index_.last_related(skeleton, kMaxCompared)) {
     if (entry->scope_ != scope) continue;
@@ -141,7 +141,7 @@ std::vector<ArgumentSize> Function::choose_open(const FunctionType& type,
 }
 
 Function::Plan Function::plan(const FunctionType& type, std::optional<uint64_t> skeleton,
-                              VariableCreation::Policy scope, const Call& call) {
+                              TraceScope scope, const Call& call) {
   const std::optional<bool>& reduce = options_.reduce_retracing;
   const bool may_choose = !reduce && call.purpose == Purpose::kCall;
   const bool is_in_open_trace = CallSizes::any();

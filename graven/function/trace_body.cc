@@ -10,6 +10,7 @@
 #include "graven/function/trace_chain.h"
 #include "graven/ir/call_sizes.h"
 #include "graven/ir/frame.h"
+#include "graven/ir/numerics_checks.h"
 #include "graven/ir/structural_ops.h"
 
 namespace graven::engine {
@@ -54,16 +55,20 @@ Result<TracedGraph> trace_graph(
   GraphBuilder builder(graph);
   std::vector<OutputRef> outputs;
   size_t num_bound = 0;  // variables among the arguments
+  size_t num_given = 0;  // inputs that are the caller's, these too
+  const std::shared_ptr<const NumericsChecks> checks = numerics_checks();
   {
     Frame frame(&builder);
     const auto sizes = std::make_unique<CallSizes>(graph);  // not on the stack, which nests deep
     ASSIGN_OR_RETURN(std::vector<Value> arguments, make_arguments(builder));
     num_bound = builder.captures().size();
-    traced.num_arguments = static_cast<int>(graph->inputs().size());
+    num_given = graph->inputs().size();
+    traced.num_arguments = static_cast<int>(num_given);
     ASSIGN_OR_RETURN(traced.outputs, f(arguments));
     RETURN_IF_ERROR(add_outputs(builder, traced.outputs, outputs));
   }
   graph->set_outputs(std::move(outputs));
+  add_numerics_checks(*graph, checks, num_given);
   if (options.automatic_control_dependencies) add_control_dependencies(*graph);
   auto captures = builder.captures().subspan(num_bound);
   traced.captures.assign(captures.begin(), captures.end());

@@ -1,7 +1,9 @@
 #include "graven/ir/frame.h"
 
+#include <algorithm>
 #include <atomic>
 
+#include "graven/ir/checking_builder.h"
 #include "graven/ir/emitter.h"
 #include "graven/ir/graph_builder.h"
 
@@ -10,6 +12,7 @@ namespace {
 
 // Read at every op and call, so without a call that finds the thread's storage.
 [[gnu::tls_model("initial-exec")]] constinit thread_local Frame* t_current = nullptr;
+constinit thread_local CheckingBuilder* t_checking = nullptr;
 
 class FunctionAsBackward final : public Backward {
  public:
@@ -40,7 +43,10 @@ Frame& Frame::current() {
 }
 
 Frame::Frame(GraphBuilder* builder) : builder_(builder), below_(&current()) {
-  if (!builder) name_scope = below_->name_scope;
+  if (!builder) {
+    name_scope = below_->name_scope;
+    if (t_checking) listeners.push_back(t_checking);
+  }
   locations = below_->locations;
   t_current = this;
 }
@@ -79,6 +85,29 @@ bool Frame::inside_function() {
   return false;
 }
 
+CheckingBuilder* CheckingBuilder::current() { return t_checking; }
+
+void CheckingBuilder::set(CheckingBuilder* checking, Builder& eager) {
+  for (Frame* frame = &Frame::current(); frame; frame = frame->below()) {
+    if (frame->is_graph()) continue;
+    auto& heard = frame->listeners;
+    auto* const old = std::ranges::find(heard, static_cast<Listener*>(t_checking));
+    if (t_checking && old != heard.end()) heard.erase(old);
+    if (checking) heard.insert(heard.begin(), checking);
+    // In its place: the program may be within a gradient that goes through it.
+    if (frame->recording) frame->recording.emplace(checking ? *checking : eager);
+  }
+  t_checking = checking;
+}
+
+void CheckingBuilder::on_op(const Op&, AttrsRef, std::span<const Tensor>, const Tensors&) {}
+void CheckingBuilder::on_step(std::span<const Tensor>, std::span<const Tensor>,
+                              const BackwardRef&) {}
+bool CheckingBuilder::wants(std::span<const Tensor>) const { return false; }
+bool CheckingBuilder::wants_higher_orders() const { return false; }
+void CheckingBuilder::on_frame_end() {}
+void CheckingBuilder::on_variable(const Tensor&) {}
+
 NameScope::NameScope(std::string_view name)
     : frame_(Frame::current().id()), saved_(Frame::current().name_scope) {
   Frame& frame = Frame::current();
@@ -101,7 +130,12 @@ Result<Tensors> RecordingBuilder::apply(const Op& op, std::span<const Tensor> in
                                         AttrsRef attrs, std::string_view name) {
   // Without a gradient of its own a composite is differentiated by its parts.
   if (op.record().body.kind() == OpBody::Kind::kComposite && !op.record().gradient) {
-    return expand_composite(*this, op, inputs, attrs);
+    auto* checking = dynamic_cast<CheckingBuilder*>(&beneath_);
+    if (!checking) return expand_composite(*this, op, inputs, attrs);
+    RecordingBuilder parts(checking->unchecked());
+    ASSIGN_OR_RETURN(Tensors outputs, expand_composite(parts, op, inputs, attrs));
+    RETURN_IF_ERROR(checking->check(op, inputs, outputs));
+    return outputs;
   }
   auto outputs = beneath_.apply(op, inputs, attrs, name);
   if (!outputs.ok()) return outputs;

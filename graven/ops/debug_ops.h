@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "graven/ir/numerics_checks.h"
 #include "graven/ir/op.h"
 
 namespace graven::engine {
@@ -17,14 +18,8 @@ struct AssertAttrs {
 };
 GRAVEN_API inline OpHandle<AssertAttrs> kAssert;  // condition, data: T
 
-struct CheckNumericsAttrs {
-  std::string message;
-  static constexpr auto fields() {
-    return std::tuple(required_field("message", &CheckNumericsAttrs::message));
-  }
-};
-GRAVEN_API inline OpHandle<CheckNumericsAttrs> kCheckNumerics,
-    kCheckNumericsV2;  // tensor -> output
+// tensor -> output. Of the other version see ir/numerics_checks.h.
+GRAVEN_API inline OpHandle<CheckNumericsAttrs> kCheckNumerics;
 
 struct PrintAttrs {
   std::string output_stream = "stderr";  // "stdout", "log(info)", "file://path", ...

@@ -1,6 +1,7 @@
 #include "graven/ops/register_ops.h"
 
 #include "graven/ir/op.h"
+#include "graven/ops/numerics_exceptions.h"
 
 namespace graven::engine {
 namespace {
@@ -66,6 +67,7 @@ namespace {
   define_unary_math_ops(ops);
   define_unique_ops(ops);
   define_variable_ops(ops);
+  define_numerics_exceptions(ops);
   return true;
 }();
 

@@ -1,11 +1,16 @@
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "graven/control/check_numerics.h"
 #include "graven/function/process_budget.h"
 #include "graven/function/round_trip.h"
 #include "graven/optimize/pipeline.h"
@@ -26,6 +31,14 @@ std::atomic<bool> g_soft_device_placement{true};
 void bind_config(nb::module_& m) {
   m.def("soft_device_placement", [] { return g_soft_device_placement.load(); });
   m.def("set_soft_device_placement", [](bool on) { g_soft_device_placement = on; });
+  m.def(
+      "enable_check_numerics",
+      [](std::optional<int64_t> stack_height_limit, std::optional<int64_t> path_length_limit) {
+        engine::set_check_numerics(std::make_shared<const engine::NumericsChecks>(
+            engine::NumericsChecks{stack_height_limit, path_length_limit}));
+      },
+      nb::arg("stack_height_limit").none(), nb::arg("path_length_limit").none());
+  m.def("disable_check_numerics", [] { engine::set_check_numerics(nullptr); });
   m.def("set_pass_enabled", [](const std::string& name, bool enabled) {
     return engine::set_pass_enabled(name, enabled);
   });

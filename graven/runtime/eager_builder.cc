@@ -1,6 +1,7 @@
 #include "graven/runtime/eager_builder.h"
 
 #include "graven/ir/call_sizes.h"
+#include "graven/ir/checking_builder.h"
 #include "graven/ir/frame.h"
 #include "graven/ir/graph.h"
 #include "graven/ir/graph_builder.h"
@@ -52,6 +53,14 @@ class EagerBuilder final : public Builder {
   }
 };
 
+// In a frame that has listeners.
+[[gnu::noinline]] Builder& listened_builder(Frame& frame, Builder& plain) {
+  CheckingBuilder* const checking = frame.is_graph() ? nullptr : CheckingBuilder::current();
+  if (checking && frame.listeners.size() == 1) return *checking;
+  if (!frame.recording) frame.recording.emplace(checking ? *checking : plain);
+  return *frame.recording;
+}
+
 }  // namespace
 
 int64_t num_eager_effects() { return t_num_effects; }
@@ -67,8 +76,7 @@ Builder& current_builder() {
   Frame& frame = Frame::current();
   Builder& plain = frame.is_graph() ? *frame.graph_builder() : eager_builder();
   if (frame.listeners.empty()) return plain;
-  if (!frame.recording) frame.recording.emplace(plain);
-  return *frame.recording;
+  return listened_builder(frame, plain);
 }
 
 Result<Tensors> apply(const Op& op, std::span<const Tensor> inputs, AttrsRef attrs,

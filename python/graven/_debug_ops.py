@@ -395,3 +395,50 @@ def group(*inputs: Any, name: Name = None) -> Any:
     before = [leaf for leaf in nest.flatten(list(inputs)) if leaf is not None]
     with control_dependencies(before):
         return ops.no_op(name=name or "group_deps")
+
+
+# --- enable_check_numerics.
+
+
+def _check_limit(name: str, limit: int | None) -> None:
+    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
+        raise ValueError(f"{name} must be None or an int that is not negative, not {limit!r}.")
+
+
+def enable_check_numerics(
+    stack_height_limit: int | None = 30, path_length_limit: int | None = 50
+) -> None:
+    """Checks the floating outputs of all ops, from now on, for NaN and infinities.
+
+    The op that makes one is an InvalidArgumentError that names it, its inputs, dtype and shape, and
+    if it was computed at once how many elements there are of each kind, if it was traced the lines
+    of the program where it was.
+
+    It holds for this thread: for ops that it computes at once, and for Functions that it calls.
+    Each Function is traced anew, with checks, also for arguments that it had a trace for; without
+    checks the earlier traces are used again. A concrete function stays as it is: of one that was
+    traced without checks only the results are looked at. As in TensorFlow a constant is no op
+    unless it is traced, complex numbers are not looked at, and neither are the outputs of ops that
+    only move or choose elements, such as Reshape, Slice or Maximum.
+
+    Args:
+      stack_height_limit: How many of those lines are shown, the last ones; None means all.
+      path_length_limit: How many characters of a path are shown, the last ones; None means all.
+        Where the checks are on already, both stay as they are.
+
+    Raises:
+      ValueError: A limit is no int, or negative.
+
+    Source: tf.debugging.enable_check_numerics.
+    """
+    _check_limit("stack_height_limit", stack_height_limit)
+    _check_limit("path_length_limit", path_length_limit)
+    _engine.enable_check_numerics(stack_height_limit, path_length_limit)
+
+
+def disable_check_numerics() -> None:
+    """Ends what enable_check_numerics began on this thread, if it did.
+
+    Source: tf.debugging.disable_check_numerics.
+    """
+    _engine.disable_check_numerics()

@@ -1,10 +1,13 @@
 #include <doctest/doctest.h>
 #include <graven/graven.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <sstream>
+#include <string>
 
 using graven::DType;
 using graven::Shape;
@@ -172,4 +175,69 @@ TEST_CASE("an unknown rank is checked when it runs") {
   CHECK(concrete(Tensor{1, 2}).shape() == Shape{2});
   CHECK_THROWS_WITH_AS(concrete(Tensor(1)), doctest::Contains("must have rank] [1]"),
                        graven::Error);
+}
+
+namespace {
+
+// Checks while it lives.
+struct Checked {
+  Checked() { debugging::enable_check_numerics(); }
+  ~Checked() { debugging::disable_check_numerics(); }
+};
+
+std::string error_of(const std::function<void()>& run) {
+  try {
+    run();
+  } catch (const graven::Error& error) {
+    CHECK(error.code() == graven::engine::Code::kInvalidArgument);
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("enable_check_numerics names the op, the values and the lines that made NaN") {
+  const Tensor x{1.0f, -1.0f};
+  auto f = graven::function([](const Tensor& x) { return graven::math::log(x) + 1; });
+  CHECK(std::isnan(f(x).to_vector<float>()[1]));
+  {
+    const Checked checked;
+    const std::string eager = error_of([&] { graven::math::log(x); });
+    CHECK(eager.find("output 0 of eagerly-executing op \"Log\"") != std::string::npos);
+    CHECK(eager.find("# of +NaN elements: 1") != std::string::npos);
+    const std::string traced = error_of([&] { f(x); });
+    CHECK(traced.find("output 0 of graph op \"Log\"") != std::string::npos);
+    CHECK(traced.find("debug_ops_test.cc (L") != std::string::npos);
+    CHECK(f(Tensor{1.0f}).to_vector<float>()[0] == 1);
+  }
+  CHECK(std::isnan(f(x).to_vector<float>()[1]));
+  CHECK(std::isnan(graven::math::log(x).to_vector<float>()[1]));
+}
+
+TEST_CASE("enable_check_numerics looks into staged ifs and loops, and their gradients") {
+  auto f = graven::function([](Tensor x) {
+    graven::State<Tensor> y = x, i = 0;
+    while (graven::staged(i < 2)) {
+      if (graven::staged(y > 0)) {
+        y = graven::sqrt(y);
+      } else {
+        y = graven::math::log(y);
+      }
+      i = i + 1;
+    }
+    return Tensor(y);
+  });
+  auto gradient = [&](float at) {
+    graven::GradientTape tape;
+    Tensor x(at);
+    tape.watch(x);
+    return tape.gradient(f(x), x);
+  };
+  CHECK(std::isnan(f(Tensor(-1.0f)).item<float>()));
+  const Checked checked;
+  CHECK(f(Tensor(16.0f)).item<float>() == 2);
+  CHECK(error_of([&] { f(Tensor(-1.0f)); }).find("graph op \"Log\"") != std::string::npos);
+  CHECK(gradient(16).item<float>() > 0);
+  CHECK(error_of([&] { gradient(0); }).find("Infinity or NaN") != std::string::npos);
 }
