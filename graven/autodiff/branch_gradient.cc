@@ -209,7 +209,7 @@ Result<ExtendedNode> extend_branches(const Op& op, AttrsRef attrs) {
   const NodeBodies bodies = bodies_of(op, attrs);
   auto branches = std::make_shared<std::vector<Branch>>();
   for (const NodeBody& one : bodies.all) {
-    ASSIGN_OR_RETURN(Ref<GradientPair> pair, gradient_pair(one.body));
+    ASSIGN_OR_RETURN(Ref<GradientPair> pair, gradient_pair(one.body, PairOf::kBranch));
     branches->push_back({std::move(pair), {}});
   }
   const int num_own = bodies.all[0].outputs.count;

@@ -143,7 +143,13 @@ Result<std::vector<Gradient>> CallBackward::operator()(Builder& builder,
     dx.push_back({at(where.dense), {at(where.values), at(where.indices), at(where.dense_shape)}});
     size_t i = dx.size() - 1;
     if (dx[i].is_none() && pair_->is_connected(static_cast<int>(i))) {
-      dx[i].dense = zeros_like_input(emit, input(i));
+      const StepTensor like = input(i);
+      dx[i].dense = zeros_like_input(emit, like);
+      if (half->zero >= 0 && kDifferentiableTypes.contains(like.dtype)) {
+        Tensor zero = outputs[half->zero];
+        if (like.dtype != DType::kFloat32) zero = emit(kCast, {zero}, {like.dtype, false});
+        dx[i].dense = emit(kAddV2, {dx[i].dense, zero});
+      }
     }
   }
   RETURN_IF_ERROR(emit.status());

@@ -12,6 +12,7 @@
 #include "graven/autodiff/differentiate.h"
 #include "graven/autodiff/forward_accumulator.h"
 #include "graven/autodiff/forward_graph.h"
+#include "graven/autodiff/gradient_runner.h"
 #include "graven/autodiff/listeners.h"
 #include "graven/autodiff/step.h"
 #include "graven/autodiff/tangent_body.h"
@@ -49,11 +50,11 @@ std::string plain_function_name(std::string_view name) {
 class GradientPair::State : public RefCounted {
  public:
   // Goes through all states of the making: it is closed then.
-  static Result<Ref<State>> create(const Body& body, bool gathers_rows) {
+  static Result<Ref<State>> create(const Body& body, PairOf of) {
     std::string name = plain_function_name(body.name());
     ASSIGN_OR_RETURN(ForwardGraph copied,
                      ForwardGraph::create(body, str_cat("__forward_", name, "_", next_uid())));
-    Ref<State> state(new State(std::move(name), std::move(copied), gathers_rows));
+    Ref<State> state(new State(std::move(name), std::move(copied), of));
     RETURN_IF_ERROR(state->find_side_outputs());
     state->close();
     return state;
@@ -103,8 +104,8 @@ class GradientPair::State : public RefCounted {
   }
 
  private:
-  State(std::string name, ForwardGraph forward, bool gathers_rows)
-      : name_(std::move(name)), gathers_rows_(gathers_rows), forward_(std::move(forward)) {}
+  State(std::string name, ForwardGraph forward, PairOf of)
+      : name_(std::move(name)), of_(of), forward_(std::move(forward)) {}
 
   Status find_side_outputs() {
     size_t before;
@@ -174,16 +175,43 @@ class GradientPair::State : public RefCounted {
   }
 
   // In TensorFlow, every output of the forward function that a backward function takes, constants
-  // too, has a path back to all inputs. So a gradient of a gradient is zero, not None, where the
-  // body is linear. Our backward halves copy constants, and take inputs from the caller. A zero
-  // stands for such values instead: the forward half gives it, the backward half takes it and does
-  // not use it.
-  void tie(BackwardBuilder& builder, BackwardHalf& half) {
-    bool any = !std::all_of(half.gradients.begin(), half.gradients.end(), is_none);
-    int number = any && builder.needs_tie() ? forward_.tie_number() : -1;
+  // too, has a path back to all inputs, because the backward function runs with zeros for the
+  // outputs that have no gradient. So gradients of gradients are zero, not None, to any order,
+  // where the body is linear. Ours copies constants, takes inputs from the caller, and runs for the
+  // outputs that have a gradient. So a half also takes an output of the forward half that it does
+  // not use, and that has a zero gradient here: where it uses numbers alone, a zero that the
+  // forward half makes for this; where it is one of gradients of gradients, for side outputs, any
+  // number that the half of the body's own outputs takes.
+  void tie(BackwardBuilder& builder, BackwardHalf& half, bool is_of_sides) {
+    const bool any = !std::all_of(half.gradients.begin(), half.gradients.end(), is_none);
+    int number = -1;
+    if (of_ != PairOf::kBranch && any && builder.needs_tie()) number = forward_.tie_number();
+    if (number < 0 && is_of_sides) number = number_of_originals();
     if (number < 0) return;
     Tensor input = builder.take(number, "tie");
     builder.graph()->set_attribute(&symbolic(input).node(), kTie, true);
+  }
+  // A floating output of the forward half that the half of the originals takes; -1 if none.
+  int number_of_originals() const {
+    for (int number : of_originals_->side_values) {
+      const DType dtype = forward_.outputs()[number].dtype();
+      if (kDifferentiableTypes.contains(dtype)) return number;
+    }
+    return -1;
+  }
+  // True if outputs other than the body's own have a gradient.
+  bool is_of_sides(const std::vector<int>& outputs) const {
+    if (!of_originals_) return false;
+    const std::vector<int>& own = of_originals_->outputs;
+    return std::ranges::any_of(
+        outputs, [&](int number) { return std::ranges::find(own, number) == own.end(); });
+  }
+  // True if an input that the body's own outputs depend on has no gradient in this half.
+  bool lacks_gradients(const BackwardHalf& half) const {
+    for (size_t i = 0; i < half.gradients.size(); ++i) {
+      if (is_none(half.gradients[i]) && !is_none(of_originals_->gradients[i])) return true;
+    }
+    return false;
   }
   static bool is_tie(const Tensor& input) {
     return has_value(symbolic(input).node().attribute(kTie));
@@ -195,7 +223,7 @@ class GradientPair::State : public RefCounted {
     auto half = std::make_shared<BackwardHalf>();
     auto graph = make_ref<Graph>(str_cat("__backward_", name_, "_", next_uid()));
     BackwardBuilder builder(graph, forward_);
-    builder.gathers_rows = gathers_rows_;
+    builder.gathers_rows = of_ == PairOf::kLoop;
     Frame frame(&builder);
     std::vector<Target> targets;
     for (size_t i = 0; i < has_gradient.size(); ++i) {
@@ -224,7 +252,11 @@ class GradientPair::State : public RefCounted {
     };
     for (size_t i = 0; i < made->size(); ++i) {
       Gradient& gradient = (*made)[i];
-      if (is_tie(forward_.inputs()[i])) gradient.dense = builder.add_constant(Tensor::scalar(0.0f));
+      if (is_tie(forward_.inputs()[i])) {
+        Emitter emit(builder);
+        gradient.dense = zeros_like(emit, StepTensor(forward_.inputs()[i]));
+        RETURN_IF_ERROR(emit.status());
+      }
       InputGradient& where = half->gradients.emplace_back();
       where.dense = add_output(gradient.dense);
       where.values = add_output(gradient.slices.values);
@@ -233,7 +265,11 @@ class GradientPair::State : public RefCounted {
     }
     if (builder.needs_more()) return Status(Code::kOutOfRange, "");
     RETURN_IF_ERROR(status);
-    tie(builder, *half);
+    const bool is_second = is_of_sides(half->outputs);
+    tie(builder, *half, is_second);
+    if (is_second && number_of_originals() >= 0 && lacks_gradients(*half)) {
+      half->zero = add_output(builder.add_constant(Tensor::scalar(0.0f)));
+    }
     graph->set_outputs(std::move(outputs));
     add_numerics_checks(*graph, numerics_checks_of(*forward_.graph()), graph->inputs().size());
     order_effects(*graph);
@@ -244,7 +280,7 @@ class GradientPair::State : public RefCounted {
   }
 
   const std::string name_;
-  const bool gathers_rows_;
+  const PairOf of_;
   // --- Constant once it is closed.
   ForwardGraph forward_;
   std::shared_ptr<const BackwardHalf> of_originals_, all_;  // of the first round, and of the last
@@ -274,7 +310,7 @@ int64_t GradientPair::bytes() const {
   return 2 * bytes_of_object<GradientPair>() + state_->bytes() + forward_->bytes();
 }
 
-Result<Ref<GradientPair>> gradient_pair(const Ref<Body>& body, bool gathers_rows) {
+Result<Ref<GradientPair>> gradient_pair(const Ref<Body>& body, PairOf of) {
   ASSIGN_OR_RETURN(const Ref<Derivatives> derivatives, Derivatives::of(body));
   return derivatives->pair([&]() -> Result<Ref<GradientPair>> {
     RETURN_IF_ERROR(Stack::check("the gradient", body->name()));
@@ -284,7 +320,7 @@ Result<Ref<GradientPair>> gradient_pair(const Ref<Body>& body, bool gathers_rows
                             " calls itself: there is no gradient of such a call"),
                     ErrorKind::kRecursionError);
     }
-    ASSIGN_OR_RETURN(auto state, GradientPair::State::create(*body, gathers_rows));
+    ASSIGN_OR_RETURN(auto state, GradientPair::State::create(*body, of));
     Ref<Graph> forward_graph = state->forward().graph();
     Ref<Body> forward = Body::create(forward_graph->name(), forward_graph);
     forward->charge_to(state.get());

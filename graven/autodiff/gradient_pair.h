@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,10 @@ namespace graven::engine {
 
 // "__inference_f_12" is f.
 std::string plain_function_name(std::string_view name);
+
+// What a body is of. In the body of a loop gradients of reads of one row are IndexedSlices
+// (row_gradient.h). The numbers in a branch do not tie its halves (GradientPair::State::tie).
+enum class PairOf : uint8_t { kCall, kBranch, kLoop };
 
 // The two halves of a differentiated Body, built once.
 //
@@ -61,6 +66,9 @@ class GRAVEN_API GradientPair : public RefCounted {
     std::vector<int> outputs;              // outputs of forward whose gradients it takes, in order
     std::vector<int> side_values;          // then it takes these outputs of forward
     std::vector<InputGradient> gradients;  // one for each input of the body
+    // An output that is a scalar zero, for the gradients of connected inputs that have none here:
+    // gradients of gradients go through it. -1: there is none.
+    int zero = -1;
     // Set if outputs have no gradient here: a path that leads through one is an error when it is
     // asked for, not when the pair is built.
     Status missing;
@@ -90,7 +98,7 @@ class GRAVEN_API GradientPair : public RefCounted {
   int64_t bytes() const;
 
  private:
-  friend Result<Ref<GradientPair>> gradient_pair(const Ref<Body>& body, bool gathers_rows);
+  friend Result<Ref<GradientPair>> gradient_pair(const Ref<Body>& body, PairOf of);
   class State;
   GradientPair(Ref<State> state, Body* forward, int num_outputs);
   ~GradientPair() override;
@@ -100,10 +108,9 @@ class GRAVEN_API GradientPair : public RefCounted {
   int num_outputs_;
 };
 
-// The pair of a body, kept in its slot. gathers_rows: the body is one of a loop, so that gradients
-// of reads of one row are IndexedSlices (row_gradient.h). The caller that makes the pair says it.
+// The pair of a body, kept in its slot. The caller that makes the pair says what the body is of.
 GRAVEN_API Result<Ref<GradientPair>> gradient_pair(const Ref<Body>& body,
-                                                   bool gathers_rows = false);
+                                                   PairOf of = PairOf::kCall);
 
 // Applies a call of the body. If the builder records (RecordingBuilder) and a tape of the current
 // frame wants the call, this calls the forward half, and tells the tapes of one step whose gradient

@@ -567,7 +567,7 @@ Result<ExtendedNode> extend_loop(const Op& op, AttrsRef attrs, Builder& builder,
                                  int64_t recompute) {
   const NodeBodies bodies = bodies_of(op, attrs);
   const Ref<Body>&condition = bodies.all[0].body, &body = bodies.all[1].body;
-  ASSIGN_OR_RETURN(Ref<GradientPair> pair, gradient_pair(body, /*gathers_rows=*/true));
+  ASSIGN_OR_RETURN(Ref<GradientPair> pair, gradient_pair(body, PairOf::kLoop));
   ASSIGN_OR_RETURN(std::shared_ptr<Loop> loop, loop_of(*body, std::move(pair)));
   ASSIGN_OR_RETURN(Ref<Body> forward, forward_body(*loop, recompute));
   const Ref<Body> halves[] = {forward_condition(*condition, *loop), std::move(forward)};

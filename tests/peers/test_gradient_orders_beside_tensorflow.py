@@ -215,3 +215,172 @@ def test_what_a_custom_gradient_closes_over(output: str, watched: str, wrapper: 
         return [None if g is None else g.numpy() for g in tape.gradient(y, [a, w])]
 
     assert gradients(graven) == gradients(tensorflow)
+
+
+# --- Four orders: where they are zero and where None.
+
+SCALARS: dict[str, Callable[[Any, Any], Any]] = {
+    "linear": lambda tf, x: 3.0 * x,
+    "affine": lambda tf, x: 3.0 * x + 1.0,
+    "quotient": lambda tf, x: x / 2.0,
+    "product of a matrix": lambda tf, x: tf.reduce_sum(tf.reshape(x, [1]) * [1.0, 2.0]),
+    "identity": lambda tf, x: tf.identity(x),
+    "sum": lambda tf, x: x + x,
+    "negative": lambda tf, x: -x,
+    "quadratic": lambda tf, x: x * x,
+    "square": lambda tf, x: tf.square(x),
+    "square and line": lambda tf, x: tf.square(x) + 5.0 * x,
+    "cubic": lambda tf, x: x * x * x,
+    "constant": lambda tf, x: tf.constant(2.0),
+    "zeros": lambda tf, x: tf.zeros_like(x),
+}
+
+
+def orders(tf: Any, f: Callable[[Any], Any], x: Any) -> list[Any]:
+    """The derivatives of the orders 1 to 4, up to the first None; by tapes around tapes."""
+    found: list[Any] = []
+    tapes = [tf.GradientTape() for _ in range(4)]
+
+    def derivative(order: int) -> Any:
+        if order == 0:
+            return f(x)
+        with tapes[order - 1] as tape:
+            tape.watch(x)
+            y = derivative(order - 1)
+        if y is None:
+            return None
+        found.append(tape.gradient(y, x))
+        return found[-1]
+
+    derivative(4)
+    return found
+
+
+def orders_in_a_trace(tf: Any, f: Callable[[Any], Any], x: Any) -> list[Any]:
+    is_none: list[bool] = []
+
+    def traced(x: Any) -> Any:
+        found = orders(tf, f, x)
+        is_none[:] = [g is None for g in found]
+        return [tf.zeros([]) if g is None else g for g in found]
+
+    values = tf.function(traced, autograph=False)(x)
+    return [None if none else g for none, g in zip(is_none, values, strict=True)]
+
+
+def orders_of_gradient_functions(tf: Any, f: Callable[[Any], Any], x: Any) -> list[Any]:
+    """Each order is a Function that takes the gradient of the one before."""
+
+    def derivative(f: Any) -> Any:
+        def g(x: Any) -> Any:
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = f(x)
+            return tape.gradient(y, x)
+
+        return tf.function(g, autograph=False)
+
+    found: list[Any] = []
+    while len(found) < 4 and (not found or found[-1] is not None):
+        f = derivative(f)
+        found.append(f(x))
+    return found
+
+
+def gradient_of(tf: Any, f: Callable[[Any], Any]) -> Any:
+    def g(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        dx = tape.gradient(y, x)
+        return tf.zeros([]) if dx is None else dx
+
+    return tf.function(g, autograph=False)
+
+
+def function(tf: Any, f: Callable[[Any], Any]) -> Any:
+    return tf.function(f, autograph=False)
+
+
+WAYS: dict[str, Callable[[Any, Any, Any], list[Any]]] = {
+    "eager": orders,
+    "function": lambda tf, f, x: orders(tf, function(tf, f), x),
+    "nested": lambda tf, f, x: orders(tf, function(tf, lambda x: function(tf, f)(x)), x),
+    "twice a function": lambda tf, f, x: orders(
+        tf, function(tf, lambda x: 2.0 * function(tf, f)(x)), x
+    ),
+    "traced": orders_in_a_trace,
+    "traced, of a function": lambda tf, f, x: orders_in_a_trace(tf, function(tf, f), x),
+    "gradient functions": lambda tf, f, x: orders_of_gradient_functions(tf, function(tf, f), x),
+    "gradient in a function": lambda tf, f, x: orders(tf, gradient_of(tf, f), x),
+    "gradient in a function, of one": lambda tf, f, x: orders(
+        tf, gradient_of(tf, function(tf, f)), x
+    ),
+    "branch": lambda tf, f, x: orders(
+        tf, function(tf, lambda x: tf.cond(x > 0.0, lambda: f(x), lambda: f(x))), x
+    ),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", SCALARS)
+def test_four_orders_are_zero_and_none_where_those_of_tensorflow_are(name: str, way: str) -> None:
+    def values(tf: Any) -> list[Any]:
+        found = WAYS[way](tf, lambda x: SCALARS[name](tf, x), tf.constant(2.0))
+        return [None if g is None else g.numpy() for g in found]
+
+    assert values(graven) == values(tensorflow)
+
+
+def test_inputs_that_a_second_derivative_does_not_reach_have_zeros_to_any_order() -> None:
+    # The bias of a layer, as with a penalty on gradients: TensorFlow gives zeros, not None.
+    def values(tf: Any) -> list[Any]:
+        x, w, b = tf.constant([[1.0, 2.0]]), tf.constant([[3.0], [4.0]]), tf.constant([5.0])
+        layer = tf.function(lambda x, w, b: tf.square(tf.matmul(x, w) + b), autograph=False)
+        with tf.GradientTape() as third, tf.GradientTape() as second:
+            third.watch([x, w, b])
+            second.watch([x, w, b])
+            with tf.GradientTape() as first:
+                first.watch(x)
+                y = layer(x, w, b)
+            dx = first.gradient(y, x)
+            found = second.gradient(dx, [x, w, b])
+        return [g.numpy().tolist() for g in found] + [
+            None if g is None else g.numpy().tolist() for g in third.gradient(found, [x, w, b])
+        ]
+
+    assert values(graven) == values(tensorflow)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64", "complex64"])
+def test_orders_of_other_dtypes(dtype: str) -> None:
+    def values(tf: Any) -> list[Any]:
+        kind = getattr(tf, dtype)
+        f = tf.function(lambda x: x * tf.cast(3.0, kind), autograph=False)
+        found = orders(tf, f, tf.cast(2.0, kind))
+        return [None if g is None else str(tf.cast(g, tf.complex128).numpy()) for g in found]
+
+    assert values(graven) == values(tensorflow)
+
+
+def test_orders_of_a_variable_and_of_sizes_that_are_open() -> None:
+    def values(tf: Any) -> list[Any]:
+        v = tf.Variable([1.0, 2.0])
+        f = tf.function(
+            lambda x: x * v * 3.0, input_signature=[tf.TensorSpec([None])], autograph=False
+        )
+        x = tf.constant([1.0, 2.0])
+        tapes = [tf.GradientTape() for _ in range(3)]
+        with tapes[2]:
+            tapes[2].watch(x)
+            with tapes[1]:
+                tapes[1].watch(x)
+                with tapes[0]:
+                    tapes[0].watch(x)
+                    y = f(x)
+                first = tapes[0].gradient(y, [x, v])
+            second = tapes[1].gradient(first, [x, v])
+        found = [*first, *second, *tapes[2].gradient(second, [x, v])]
+        return [None if g is None else g.numpy().tolist() for g in found]
+
+    assert values(graven) == values(tensorflow)
