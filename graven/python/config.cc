@@ -18,6 +18,8 @@
 #include "graven/python/cache_info.h"
 #include "graven/tensor/allocator.h"
 #include "graven/tensor/any_tensor.h"
+#include "graven/tensor/device.h"
+#include "graven/tensor/logical_cpus.h"
 
 namespace nb = nanobind;
 
@@ -39,6 +41,11 @@ void bind_config(nb::module_& m) {
       },
       nb::arg("stack_height_limit").none(), nb::arg("path_length_limit").none());
   m.def("disable_check_numerics", [] { engine::set_check_numerics(nullptr); });
+  m.def("make_logical_cpus", [](int count) { engine::make_logical_cpus(count); });
+  m.def("device_of", [](const std::string& name) {
+    const engine::Device* device = engine::Device::find(name);
+    return (device ? *device : engine::Device::host()).name();
+  });
   m.def("set_pass_enabled", [](const std::string& name, bool enabled) {
     return engine::set_pass_enabled(name, enabled);
   });

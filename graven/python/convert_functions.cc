@@ -6,6 +6,7 @@
 
 #include "graven/base/strings.h"
 #include "graven/ir/emitter.h"
+#include "graven/ir/frame.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/python/apply.h"
 #include "graven/python/bind.h"
@@ -13,6 +14,7 @@
 #include "graven/python/errors.h"
 #include "graven/python/tensor_object.h"
 #include "graven/runtime/eager_builder.h"
+#include "graven/tensor/device_queues.h"
 
 namespace nb = nanobind;
 
@@ -94,6 +96,13 @@ Result<Tensor> convert(nb::handle value, nb::handle dtype, nb::handle hint, std:
   return to_tensor_like(value.ptr(), *hinted, name);
 }
 
+// A new eager tensor goes to the device that is asked for, if that is there.
+Result<Tensor> placed(Result<Tensor> made) {
+  if (!engine::has_other_devices() || !made.ok() || made->is_symbolic()) return made;
+  const engine::Device* device = engine::Device::find(engine::Frame::current().device);
+  return device ? engine::on_device(*made, *device) : std::move(made);
+}
+
 // Whether the value is a tensor that a conversion to this dtype, or to any, gives back as it is.
 bool stays_itself(nb::handle value, nb::handle dtype) {
   if (!is_tensor(value.ptr())) return false;
@@ -170,7 +179,7 @@ void bind_convert(nb::module_& m) {
       [](nb::handle value, nb::handle dtype, nb::handle shape, nb::handle name) {
         const bool is_value = shape.is_none() && !engine::Frame::current().is_graph();
         if (is_value && stays_itself(value, dtype)) return nb::borrow(value);
-        return finish(constant(value, dtype, shape, text_or(name, "Const")));
+        return finish(placed(constant(value, dtype, shape, text_or(name, "Const"))));
       },
       nb::arg("value").none(), nb::arg("dtype").none() = nb::none(),
       nb::arg("shape").none() = nb::none(), nb::arg("name").none() = "Const", kConstantDoc);
@@ -181,7 +190,7 @@ void bind_convert(nb::module_& m) {
           (void)operand_of(value.ptr());  // a graph is told of it
           return nb::borrow(value);
         }
-        return finish(convert(value, dtype, dtype_hint, text_or(name, "")));
+        return finish(placed(convert(value, dtype, dtype_hint, text_or(name, ""))));
       },
       nb::arg("value").none(), nb::arg("dtype").none() = nb::none(),
       nb::arg("dtype_hint").none() = nb::none(), nb::arg("name").none() = nb::none(), kConvertDoc);

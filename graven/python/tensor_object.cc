@@ -18,6 +18,7 @@
 #include "graven/python/errors.h"
 #include "graven/python/graph_object.h"
 #include "graven/python/object.h"
+#include "graven/tensor/device_queues.h"
 
 namespace graven::python {
 
@@ -185,6 +186,13 @@ PyObject* make_reference(PyObject* self, PyObject*) {
 }
 
 PyObject* return_self(PyObject* self, PyObject*) { return Py_NewRef(self); }
+
+PyObject* tensor_cpu(PyObject* self, PyObject*) {
+  const Tensor& tensor = tensor_of(self);
+  if (tensor.device().is_host()) return Py_NewRef(self);
+  auto copy = engine::on_device(tensor, engine::Device::host());
+  return copy.ok() ? wrap(std::move(*copy)) : raise(copy.status());
+}
 
 // __tf_tensor__(dtype=None, name=None)
 PyObject* tf_tensor(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject*) {
@@ -445,7 +453,7 @@ PyMethodDef eager_methods[] = {
      METH_VARARGS | METH_KEYWORDS, nullptr},
     {"__dlpack_device__", tensor_dlpack_device, METH_NOARGS, nullptr},
     {"__reduce__", method_reduce, METH_NOARGS, nullptr},
-    {"cpu", return_self, METH_NOARGS, "cpu($self, /)\n--\n\nReturns the tensor on the host."},
+    {"cpu", tensor_cpu, METH_NOARGS, "cpu($self, /)\n--\n\nReturns the tensor on the host."},
     {nullptr, nullptr, 0, nullptr}};
 PyType_Slot eager_slots[] = {{Py_tp_methods, eager_methods},
                              {Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)},

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any
 
-from graven import _engine
+from graven import _devices, _engine
 from graven._device_spec import DeviceSpec, device_text, parse_device
 
 # Of names in a graph, and of those that do not stand within another scope.
@@ -118,33 +118,23 @@ def control_dependencies(control_inputs: Iterable[Any] | None) -> _engine.Contro
     return _engine.ControlDependencies(inputs)
 
 
-def _check_placement(text: str) -> None:
-    """Refuses a device that is not there, if tf.config.set_soft_device_placement asks for that."""
-    if _engine.soft_device_placement():
-        return
-    asked = parse_device(text).get("device", "CPU:0")
-    if asked not in ("CPU:0", "CPU:*"):
-        from graven.errors import InvalidArgumentError
-
-        raise InvalidArgumentError(
-            None, None, f"Could not satisfy device specification {text!r}: there is CPU:0."
-        )
-
-
 _entered_devices = _Entered()
 
 
 class device:  # noqa: N801
     """Asks for a device for the ops that are made in it.
 
-    There is one device today, the host's CPU; a request for another is kept as the node's device
-    and honoured by it, as TensorFlow's soft placement does.
+    There are the logical CPUs of tf.config.set_logical_device_configuration, one if it was not
+    called. They share memory and threads. What asks for another device runs on the first of them,
+    as TensorFlow's soft placement does; nodes keep the request as it was written.
 
     Args:
       device_name: Such as "/cpu:0", or a tf.DeviceSpec; None forgets the requests around.
 
     Raises:
       ValueError: It is no name of a device.
+      InvalidArgumentError: Entered where there is no such device: with soft placement off, or for
+        another job, replica or task while ops are computed at once.
 
     Source: tf.device.
     """
@@ -159,7 +149,7 @@ class device:  # noqa: N801
             text = ""
         else:
             text = device_text({**parse_device(_engine.current_device()), **self._parts})
-            _check_placement(text)
+            _devices.check_request(text, _engine.executing_eagerly())
         scope = _engine.DeviceScope(text)
         _entered_devices.scopes.append((self, scope))
         scope.__enter__()

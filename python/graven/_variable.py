@@ -117,6 +117,7 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
             )
         if constraint is not None and not callable(constraint):
             raise ValueError(f"Argument `constraint` must be None or a callable, got {constraint}.")
+        self._requested_device = _engine.current_device()
         self._constraint = constraint
         self._synchronization = synchronization_of(synchronization, name)
         self._aggregation = aggregation_of(aggregation, name)
@@ -219,8 +220,8 @@ class Variable(_engine.VariableBase, metaclass=_VariableClass):
 
     @property
     def device(self) -> str:
-        """The device that holds it."""
-        return "/job:localhost/replica:0/task:0/device:CPU:0"
+        """The device that it was made on."""
+        return _engine.device_of(self._requested_device)
 
     @property
     def graph(self) -> Any:

@@ -111,10 +111,7 @@ def test_the_one_device_may_be_configured_before_the_first_tensor_and_not_afterw
         import graven as tf
         config, one = tf.config, tf.config.LogicalDeviceConfiguration()
         cpu = config.list_physical_devices("CPU")[0]
-        try:
-            config.set_logical_device_configuration(cpu, [one, one])
-        except NotImplementedError as error:
-            print(error)
+        config.set_logical_device_configuration(cpu, [one, one])
         config.set_logical_device_configuration(cpu, [one])
         assert config.get_logical_device_configuration(cpu) == [one]
         config.set_visible_devices([], "GPU")
@@ -131,7 +128,75 @@ def test_the_one_device_may_be_configured_before_the_first_tensor_and_not_afterw
                 print("cannot be modified" in str(error))
         assert config.get_visible_devices() == [cpu] and config.get_visible_devices("GPU") == []
     """
-    assert output_of(program) == "Graven has one logical device, but got 2\nTrue\nTrue"
+    assert output_of(program) == "True\nTrue"
+
+
+# The same in both systems: tests/peers/test_devices_beside_tensorflow.py.
+LOGICAL_DEVICES = """
+    one = tf.config.LogicalDeviceConfiguration()
+    tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0], [one] * 3)
+"""
+
+
+def with_three_cpus(program: str) -> str:
+    return output_of(
+        "import graven as tf\n" + textwrap.dedent(LOGICAL_DEVICES) + textwrap.dedent(program)
+    )
+
+
+def test_logical_cpus_cannot_be_changed_once_they_were_listed() -> None:
+    program = """
+        cpu = tf.config.list_physical_devices("CPU")[0]
+        print([d.name for d in tf.config.list_logical_devices()])
+        tf.config.set_logical_device_configuration(cpu, [one] * 3)
+        try:
+            tf.config.set_logical_device_configuration(cpu, [one] * 2)
+        except RuntimeError as error:
+            print(error)
+    """
+    listed, refused = with_three_cpus(program).splitlines()
+    assert listed == "['/device:CPU:0', '/device:CPU:1', '/device:CPU:2']"
+    assert refused.startswith("Virtual devices cannot be modified after being initialized")
+
+
+def test_programs_run_on_logical_cpus_as_on_one() -> None:
+    program = """
+        import numpy as np
+        def step(x, w):
+            with tf.GradientTape() as tape:
+                with tf.device("/CPU:1"):
+                    y = tf.nn.relu(tf.matmul(x, w))
+                with tf.device("/CPU:2"):
+                    loss = tf.reduce_sum(y * y) + tf.reduce_mean(tf.sort(y))
+            return loss, tape.gradient(loss, w)
+
+        def body(i, x):
+            with tf.device("/CPU:2"):
+                return i + 1, tf.concat([x[:1] + 1.0, x[1:]], 0)
+
+        def loop(x):
+            with tf.device("/CPU:1"):
+                return tf.while_loop(lambda i, x: i < 3, body, [0, x])[1]
+
+        x = tf.reshape(tf.range(6.0), [2, 3])
+        w = tf.Variable(tf.ones([3, 2]))
+        for f in (step, tf.function(step)):
+            loss, dw = f(x, w)
+            print(loss.numpy(), dw.numpy().tolist())
+        print(tf.function(loop)(tf.constant([1.0, 2.0])).numpy().tolist())
+        with tf.device("/CPU:1"):
+            w.assign_add(tf.ones([3, 2]))
+            s = tf.strings.join(["a", tf.constant("b")])
+        print(w.numpy().tolist(), s.numpy(), np.asarray(tf.identity(w)).tolist())
+        print(memoryview(loss.cpu()).tolist() == loss.numpy())
+    """
+    first, second, third, fourth, fifth = with_three_cpus(program).splitlines()
+    # y is [[3, 3], [12, 12]].
+    assert first == second == "313.5 [[72.75, 72.75], [103.25, 103.25], [133.75, 133.75]]"
+    assert third == "[4.0, 2.0]"
+    twos = "[[2.0, 2.0], [2.0, 2.0], [2.0, 2.0]]"
+    assert fourth == f"{twos} b'ab' {twos}"
+    assert fifth == "True"
 
 
 def test_devices_that_are_not_there_cannot_be_configured() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence as _Sequence
 from typing import NamedTuple as _NamedTuple
 
-from graven import _engine, _public
+from graven import _devices, _engine, _public
 from graven.config import experimental as experimental
 from graven.config import optimizer as optimizer
 from graven.config import threading as threading
@@ -99,7 +99,7 @@ def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
 
     Source: tf.config.list_logical_devices.
     """
-    devices = [LogicalDevice("/device:CPU:0", "CPU")]
+    devices = [LogicalDevice(f"/device:{name}", "CPU") for name in _devices.names()]
     return [d for d in devices if device_type in (None, d.device_type)]
 
 
@@ -163,14 +163,16 @@ def set_logical_device_configuration(
 ) -> None:
     """Says which logical devices one of the machine is cut into; must come before the first tensor.
 
+    The logical CPUs share memory and threads: an op runs as fast on one of them as on another.
+
     Args:
       device: A device of the machine: the CPU.
-      logical_devices: A LogicalDeviceConfiguration for each, of one.
+      logical_devices: A LogicalDeviceConfiguration for each; without any there is one.
 
     Raises:
       ValueError: There is no such device, or a CPU's has a limit, a priority or an ordinal.
-      RuntimeError: They differ from what is set, and there have been tensors.
-      NotImplementedError: There is not exactly one.
+      RuntimeError: They differ from what is set, and there have been tensors, or the logical
+        devices were asked for.
 
     Source: tf.config.set_logical_device_configuration.
     """
@@ -183,14 +185,13 @@ def set_logical_device_configuration(
                 raise ValueError(f"A CPU's logical device has no {name}, but got {value!r}.")
     if wanted == _logical_configuration:
         return
-    if _engine.has_made_tensors():
+    if _engine.has_made_tensors() or _devices.are_made():
         raise RuntimeError(
             "Virtual devices cannot be modified after being initialized: "
             "this must come before the first tensor of the program."
         )
-    if len(wanted) != 1:
-        raise NotImplementedError(f"Graven has one logical device, but got {len(wanted)}")
     _logical_configuration = wanted
+    _devices.set_count(max(len(wanted), 1))
 
 
 def get_soft_device_placement() -> bool:

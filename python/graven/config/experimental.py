@@ -1,11 +1,12 @@
 """The memory that tensors take, and determinism (tf.config.experimental)."""
 
-from graven import _device_spec, _engine, _public
+from graven import _device_spec, _devices, _engine, _public
 
 
 def _check_device(device: str) -> None:
-    if _device_spec.parse_device(device).get("device", "CPU:0") not in ("CPU:0", "CPU:*"):
-        raise ValueError(f"There is no device {device}: there is CPU:0.")
+    there = _devices.names()
+    if _device_spec.parse_device(device).get("device", "CPU:0") not in (*there, "CPU:*"):
+        raise ValueError(f"There is no device {device}: there is {', '.join(there)}.")
 
 
 def enable_op_determinism() -> None:

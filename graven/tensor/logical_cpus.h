@@ -1,0 +1,10 @@
+#pragma once
+#include "graven/base/export.h"
+
+namespace graven::engine {
+
+// Sees to it that there are `count` logical CPUs: "CPU:0", the host, "CPU:1", ... They have the
+// host's memory and threads, and names of their own. Those that there are stay. Any thread.
+GRAVEN_API void make_logical_cpus(int count);
+
+}  // namespace graven::engine
