@@ -9,6 +9,7 @@
 #include "graven/python/container.h"
 #include "graven/python/convert.h"
 #include "graven/python/errors.h"
+#include "graven/python/function_object.h"
 #include "graven/python/literal.h"
 #include "graven/python/tensor_object.h"
 #include "graven/python/trace_types.h"
@@ -123,7 +124,8 @@ Result<Object> cast_to_container(const ContainerType& type, PyObject* object, bo
 Result<Object> cast_to(const TraceType& type, PyObject* object, bool allow_specs) {
   RecursionLevel level(" while an argument is cast");
   if (!level.ok()) return pending_exception();
-  if (!PyType_Check(object) && !is_tensor(object) && !is_variable(object)) {
+  if (!PyType_Check(object) && !is_tensor(object) && !is_variable(object) &&
+      !PyObject_TypeCheck(object, function_type)) {
     Object wrapped = Object::take(run_python<PyObject_GetAttrString>(object, "__wrapped__"));
     if (wrapped) return cast_to(type, wrapped.get(), allow_specs);
     PyErr_Clear();

@@ -8,6 +8,7 @@
 #include "graven/python/container.h"
 #include "graven/python/convert.h"
 #include "graven/python/errors.h"
+#include "graven/python/function_object.h"
 #include "graven/python/literal.h"
 #include "graven/python/opaque.h"
 #include "graven/python/tensor_object.h"
@@ -150,7 +151,8 @@ Result<Value> to_value(PyObject* object, bool allow_specs) {
     return type_error("weakref ", utf8(Object::take(run_python<PyObject_Repr>(object)).get()),
                       " not supported for Tracing.");
   }
-  if (!PyType_Check(object)) {
+  // A Function stays one: what it wraps knows neither its options nor its instance.
+  if (!PyType_Check(object) && !PyObject_TypeCheck(object, function_type)) {
     Object wrapped = Object::take(run_python<PyObject_GetAttrString>(object, "__wrapped__"));
     if (wrapped) return to_value(wrapped.get(), allow_specs);
     PyErr_Clear();

@@ -308,6 +308,39 @@ def a_graph_that_a_program_builds_takes_nodes(tf: Any) -> Any:
 
 
 @program
+def functions_are_arguments_with_what_they_are_bound_to(tf: Any) -> Any:
+    # The method of an instance lost the instance.
+    class Scale:
+        def __init__(self, factor: float) -> None:
+            self.factor = factor
+
+        @tf.function
+        def of(self, x: Any) -> Any:
+            return x * self.factor
+
+    double, triple = Scale(2.0), Scale(3.0)
+
+    @tf.function
+    def apply(f: Any, x: Any) -> Any:
+        return f(x) + 1.0
+
+    @tf.function
+    def is_it(f: Any) -> Any:
+        return tf.constant([f is double.of, isinstance(f, type(apply))])
+
+    one = tf.constant(1.0)
+    plain = tf.function(lambda x: x * 5.0)
+    results = [apply(f, one) for f in (double.of, double.of, triple.of, plain)]
+    called = [op.type for op in apply.get_concrete_function(plain, one).graph.get_operations()]
+    return [
+        [results, apply.experimental_get_tracing_count()],
+        [is_it(double.of), is_it(triple.of)],
+        "PartitionedCall" in called,
+        says("missing a required argument: 'x'", lambda: apply(Scale.of, one)),
+    ]
+
+
+@program
 def a_function_that_is_to_be_compiled_runs(tf: Any) -> Any:
     @tf.function(jit_compile=True)
     def f(x: Any) -> Any:
