@@ -7,6 +7,7 @@ REWRITES = {
     "roundtrip": "printed and parsed",
     "nofusion": "without the pass that fuses",
     "nopasses": "without any pass that they can do without",
+    "data": "turned into data, as a GraphDef is, and back",
 }
 
 
@@ -25,8 +26,8 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     from graven import _engine
 
-    if mode == "roundtrip":
-        _engine.set_round_trip(True)
+    if mode in ("roundtrip", "data"):
+        _engine.set_round_trip("text" if mode == "roundtrip" else "data")
     for name in _engine.optional_passes():
         if mode == "nopasses" or (mode == "nofusion" and name == "fuse"):
             _engine.set_pass_enabled(name, False)

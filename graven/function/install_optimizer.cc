@@ -3,6 +3,8 @@
 
 #include "graven/function/dump.h"
 #include "graven/function/round_trip.h"
+#include "graven/ir/graph_def.h"
+#include "graven/ir/import_graph_def.h"
 #include "graven/ir/text.h"
 #include "graven/optimize/pipeline.h"
 #include "graven/runtime/eager_builder.h"
@@ -11,12 +13,33 @@
 namespace graven::engine {
 namespace {
 
-std::atomic<bool> g_round_trip{false};
+std::atomic<RoundTrip> g_round_trip{RoundTrip::kNone};
+
+Result<Ref<Graph>> through_data(const Graph& graph) {
+  const FunctionAndLibrary data = function_def_of(graph.name(), graph);
+  return graph_of(data.function, data.library);
+}
+
+Result<Ref<Graph>> round_trip(Ref<Graph> graph) {
+  switch (g_round_trip.load(std::memory_order_relaxed)) {
+    case RoundTrip::kNone:
+      break;
+    case RoundTrip::kText:
+      return parse_graph(print_graph(*graph));
+    case RoundTrip::kData: {
+      ASSIGN_OR_RETURN(graph, through_data(*graph));
+      // What was lost, such as which sizes are equal, is lost now: once more is the same.
+      ASSIGN_OR_RETURN(Ref<Graph> again, through_data(*graph));
+      if (print_graph(*graph) == print_graph(*again)) break;
+      return internal_error("a graph is not the same after it was turned into data and back:\n",
+                            print_graph(*graph), "\nbecame\n", print_graph(*again));
+    }
+  }
+  return graph;
+}
 
 Result<Ref<Program>> make_program(const Body& body, Ref<Graph> graph) {
-  if (g_round_trip.load(std::memory_order_relaxed)) {
-    ASSIGN_OR_RETURN(graph, parse_graph(print_graph(*graph)));
-  }
+  ASSIGN_OR_RETURN(graph, round_trip(std::move(graph)));
   const std::unique_ptr<Dump> dump = Dump::begin(body.name(), *graph);
   if (!dump) {
     RETURN_IF_ERROR(optimize(*graph, eager_builder()));
@@ -42,6 +65,6 @@ const bool kInstalled = [] {
 
 }  // namespace
 
-void set_round_trip(bool on) { g_round_trip = on; }
+void set_round_trip(RoundTrip form) { g_round_trip = form; }
 
 }  // namespace graven::engine

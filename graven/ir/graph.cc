@@ -36,7 +36,10 @@ AttrValue Node::attribute(std::string_view name) const {
   for (const auto& [key, value] : extra_attributes_) {
     if (key == name) return value;
   }
-  if (AttrValue value = attrs().get(name); has_value(value)) return value;
+  const AttrValue given = attrs().get(name);
+  const DType* dtype = std::get_if<DType>(&given);
+  // A dtype that was not given is that of the tensors.
+  if (has_value(given) && !(dtype && *dtype == DType::kInvalid)) return given;
   for (size_t p = 0; p < op_->type_params().size(); ++p) {
     if (op_->type_params()[p].name != name) continue;
     int flat = 0;
@@ -53,17 +56,18 @@ AttrValue Node::attribute(std::string_view name) const {
     }
   }
   if (name == "N") {
-    if (std::ranges::any_of(op_->inputs(), &ArgSpec::is_list)) {
+    const auto is_of_n = [](const ArgSpec& arg) { return arg.is_list && arg.type_list_attr < 0; };
+    if (std::ranges::any_of(op_->inputs(), is_of_n)) {
       return int64_t{list_length(*op_, inputs_.size())};
     }
   }
-  return {};
+  return given;
 }
 
 std::vector<std::pair<std::string, AttrValue>> Node::attributes() const {
   std::vector<std::pair<std::string, AttrValue>> all = extra_attributes_;
   for (const AttrField& field : attrs().type().fields) {
-    all.emplace_back(field.name, field.get(attrs().data()));
+    all.emplace_back(field.name, attribute(field.name));
   }
   for (const TypeConstraint& type : op_->type_params()) {
     if (!has_value(attrs().get(type.name))) all.emplace_back(type.name, attribute(type.name));

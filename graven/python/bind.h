@@ -4,11 +4,12 @@
 namespace graven::python {
 
 // Each part of the extension adds its names to the module (module.cc calls them).
-void bind_types(nanobind::module_& module);    // dtypes and shapes
-void bind_tensor(nanobind::module_& module);   // Tensor, EagerTensor, SymbolicTensor
-void bind_convert(nanobind::module_& module);  // constant, convert_to_tensor, ...
-void bind_graph(nanobind::module_& module);    // Graph, Operation
-void bind_scopes(nanobind::module_& module);   // name_scope, device, ...
+void bind_types(nanobind::module_& module);      // dtypes and shapes
+void bind_tensor(nanobind::module_& module);     // Tensor, EagerTensor, SymbolicTensor
+void bind_convert(nanobind::module_& module);    // constant, convert_to_tensor, ...
+void bind_graph(nanobind::module_& module);      // Graph, Operation
+void bind_graph_def(nanobind::module_& module);  // import_graph_def
+void bind_scopes(nanobind::module_& module);     // name_scope, device, ...
 void bind_callable(nanobind::module_& module);
 void bind_op_function(nanobind::module_& module);
 void bind_library_function(nanobind::module_& module);

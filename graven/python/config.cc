@@ -53,7 +53,17 @@ void bind_config(nb::module_& m) {
     auto names = engine::optional_passes();
     return std::vector<std::string>(names.begin(), names.end());
   });
-  m.def("set_round_trip", [](bool on) { engine::set_round_trip(on); });
+  m.def(
+      "set_round_trip",
+      [](const std::string& form) {
+        using engine::RoundTrip;
+        engine::set_round_trip(form == "text"   ? RoundTrip::kText
+                               : form == "data" ? RoundTrip::kData
+                                                : RoundTrip::kNone);
+      },
+      "For tests: sends each graph through a form, \"text\" or \"data\", before it runs; \"\" ends "
+      "it.",
+      nb::arg("form"));
   m.def("memory_limit", [] { return engine::Allocator::host().limit(); });
   m.def("set_memory_limit", [](int64_t bytes) { engine::Allocator::host().set_limit(bytes); });
   m.def("trace_cache_bytes", [] { return engine::trace_cache_bytes(); });

@@ -14,6 +14,7 @@
 #include "graven/python/bind.h"
 #include "graven/python/convert.h"
 #include "graven/python/errors.h"
+#include "graven/python/graph_def.h"
 #include "graven/python/object.h"
 #include "graven/python/tensor_object.h"
 
@@ -157,75 +158,6 @@ nb::object attribute(const AttrValue& value) {
       value);
 }
 
-// "a" for output 0, "a:1" otherwise, "^n" for a control input.
-nb::list input_names(const Node& node) {
-  nb::list names;
-  for (OutputRef input : node.inputs()) {
-    names.append(nb::cast(input.index == 0
-                              ? input.node->name()
-                              : engine::str_cat(input.node->name(), ":", input.index)));
-  }
-  for (const Node* before : node.control_inputs()) {
-    names.append(nb::cast("^" + before->name()));
-  }
-  return names;
-}
-
-nb::object node_def(const Node& node) {
-  nb::dict attributes;
-  for (const auto& [name, value] : node.attributes()) {
-    attributes[nb::cast(name)] = attribute(value);
-  }
-  nb::object definition = nb::module_::import_("types").attr("SimpleNamespace")();
-  definition.attr("name") = node.name();
-  definition.attr("op") = node.op().name();
-  definition.attr("input") = input_names(node);
-  definition.attr("device") = node.device();
-  definition.attr("attr") = attributes;
-  return definition;
-}
-
-nb::list node_defs(const Graph& graph) {
-  nb::list nodes;
-  for (const Node* node : graph.nodes()) nodes.append(node_def(*node));
-  return nodes;
-}
-
-// The bodies that nodes hold, each once, those of inner bodies too.
-void collect_functions(const Graph& graph, std::unordered_map<std::string, bool>& seen,
-                       nb::list& functions) {
-  auto add = [&](const Ref<engine::Body>& body) {
-    if (!body || !seen.emplace(body->name(), true).second) return;
-    nb::object space = nb::module_::import_("types").attr("SimpleNamespace");
-    nb::object function = space(), signature = space();
-    signature.attr("name") = body->name();
-    function.attr("signature") = signature;
-    function.attr("node_def") = node_defs(*body->graph());
-    functions.append(function);
-    collect_functions(*body->graph(), seen, functions);
-  };
-  for (const Node* node : graph.nodes()) {
-    for (const auto& [name, value] : node->attributes()) {
-      if (const auto* body = std::get_if<Ref<engine::Body>>(&value)) add(*body);
-      if (const auto* bodies = std::get_if<std::vector<Ref<engine::Body>>>(&value)) {
-        for (const auto& item : *bodies) add(item);
-      }
-    }
-  }
-}
-
-nb::object graph_def(const Graph& graph) {
-  nb::object space = nb::module_::import_("types").attr("SimpleNamespace");
-  nb::object definition = space(), library = space();
-  nb::list functions;
-  std::unordered_map<std::string, bool> seen;
-  collect_functions(graph, seen, functions);
-  library.attr("function") = functions;
-  definition.attr("node") = node_defs(graph);
-  definition.attr("library") = library;
-  return definition;
-}
-
 // The graph around this one, while it is being built; it is not kept alive, so it is searched among
 // graphs that certainly live.
 nb::object outer_graph(const GraphObject& self) {
@@ -364,8 +296,25 @@ void bind_graph(nb::module_& m) {
           "Returns a tensor.\n\nArgs:\n  name: \"<op>:<output>\".\n\n"
           "Raises:\n  KeyError: There is none of this name.")
       .def(
-          "as_graph_def", [](const GraphObject& self) { return graph_def(*self.graph); },
-          "Returns the nodes, and the functions that they call, as plain records.")
+          "as_graph_def",
+          [](const GraphObject& self, nb::handle from_version, bool add_shapes) {
+            if (!from_version.is_none()) {
+              PyErr_SetString(
+                  PyExc_NotImplementedError,
+                  "tf.Graph.as_graph_def: Graven does not support from_version; it gives "
+                  "all nodes. See docs/errors/not-in-graven.md");
+              throw nb::python_error();
+            }
+            return graph_def_record(engine::graph_def_of(*self.graph, add_shapes));
+          },
+          nb::arg("from_version") = nb::none(), nb::arg("add_shapes") = false,
+          "Returns the nodes, and the functions that they call, as a record like TensorFlow's "
+          "GraphDef.\n\n"
+          "Args:\n"
+          "  from_version: Refused unless None: all nodes are given.\n"
+          "  add_shapes: Give each node the shapes of its outputs as \"_output_shapes\".\n\n"
+          "Returns:\n  Plain Python with the message's fields, whose str() is its text form. "
+          "tf.graph_util.import_graph_def takes it.")
       .def("__str__", graph_text)
       .def("__repr__", graph_text);
 
@@ -373,6 +322,13 @@ void bind_graph(nb::module_& m) {
       .def_prop_ro(
           "name", [](const GraphObject& self) { return self.graph->name(); },
           "The name of the function.")
+      .def(
+          "_function_def",
+          [](const GraphObject& self) {
+            const auto& graph = *self.graph;
+            return function_def_record(engine::function_def_of(graph.name(), graph).function);
+          },
+          "The graph as a function of its inputs, like TensorFlow's FunctionDef.")
       .def_prop_ro("outer_graph", outer_graph, "The graph around it, or None.")
       .def_prop_ro(
           "inputs",
@@ -450,7 +406,8 @@ void bind_graph(nb::module_& m) {
           },
           "The Operations that run before it, though it reads nothing of theirs.")
       .def_prop_ro(
-          "node_def", [](const Operation& self) { return node_def(*self.node); },
+          "node_def",
+          [](const Operation& self) { return node_def_record(engine::node_def_of(*self.node)); },
           "The node as a record like TensorFlow's NodeDef: name, op, input, attr.")
       .def(
           "get_attr",

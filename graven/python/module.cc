@@ -62,6 +62,7 @@ NB_MODULE(_engine, m) {
   bind_tensor(m);
   bind_convert(m);
   bind_graph(m);
+  bind_graph_def(m);
   bind_scopes(m);
   bind_callable(m);
   bind_op_function(m);

@@ -126,8 +126,11 @@ Status run_structural(const Op& op, AttrsRef attrs, std::span<const Tensor> inpu
   }
   if (&op == kNoOp.op) return {};
   if (&op == kPlaceholder.op) {
-    return invalid_argument("[Placeholder] a placeholder has no value outside of the function ",
-                            "whose argument it is");
+    const auto& placeholder = attrs.as<PlaceholderAttrs>();
+    return invalid_argument(
+        "[Placeholder] You must feed a value for placeholder tensor with dtype ",
+        dtype_op_def_name(placeholder.dtype), " and shape ", placeholder.shape.to_message(),
+        ": it is no argument of the function that is called");
   }
   return unimplemented("[", op.name(), "] the op has no kernel");
 }

@@ -18,6 +18,7 @@ from graven import debugging as debugging
 from graven import dtypes as dtypes
 from graven import errors as errors
 from graven import experimental as experimental
+from graven import graph_util as graph_util
 from graven import image as image
 from graven import io as io
 from graven import linalg as linalg
@@ -75,6 +76,7 @@ from graven._explain import trace_lock as trace_lock
 from graven._function import function as function
 from graven._host_functions import numpy_function as numpy_function
 from graven._host_functions import py_function as py_function
+from graven._import_graph_def import import_graph_def as import_graph_def
 from graven._indexed_slices import IndexedSlices as IndexedSlices
 from graven._indexed_slices import IndexedSlicesSpec as IndexedSlicesSpec
 from graven._logging import get_logger as get_logger

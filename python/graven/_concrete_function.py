@@ -7,14 +7,16 @@ import re
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graven import _engine
 from graven._dtypes import DType
 from graven._function_attributes import attribute_value
 from graven._trace_types import TraceType
 from graven.errors import InputSignatureError
+
+if TYPE_CHECKING:
+    from graven._graph_def import FunctionDef
 
 
 class Options(NamedTuple):
@@ -281,8 +283,8 @@ class ConcreteFunction:
         return self._entry.graph
 
     @property
-    def function_def(self) -> Any:
-        """The trace as a record like TensorFlow's FunctionDef: signature.name, node_def, attr.
+    def function_def(self) -> FunctionDef:
+        """The trace as a record like TensorFlow's FunctionDef, whose str() is its text form.
 
         Raises:
           ValueError: An attribute of the Function is no number, text or list of them.
@@ -292,11 +294,11 @@ class ConcreteFunction:
             attributes["_XlaMustCompile"] = self._options.jit_compile
         if self._options.jit_compile:
             attributes["_noinline"] = True
-        return SimpleNamespace(
-            signature=SimpleNamespace(name=self.name),
-            node_def=self.graph.as_graph_def().node,
-            attr={key: attribute_value(key, value) for key, value in attributes.items()},
-        )
+        definition: FunctionDef = self.graph._function_def()
+        definition.signature.name = self.name
+        for key, value in attributes.items():
+            definition.attr[key] = attribute_value(key, value)
+        return definition
 
     @property
     def inputs(self) -> list[Any]:

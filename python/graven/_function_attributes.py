@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from graven._graph_def import AttrValue, NameAttrList
 
 ALLOWED_ATTRIBUTES = frozenset(
     {
@@ -25,8 +27,8 @@ ALLOWED_ATTRIBUTES = frozenset(
 )
 
 
-def attribute_value(key: str, value: Any) -> Any:
-    """Returns an attribute as a record like TensorFlow's AttrValue: b, i, f, s, list and func.
+def attribute_value(key: str, value: Any) -> AttrValue:
+    """Returns an attribute as a record like TensorFlow's AttrValue: b, i, f, s, list or func.
 
     Args:
       key: The attribute's name.
@@ -37,6 +39,8 @@ def attribute_value(key: str, value: Any) -> Any:
     Raises:
       ValueError: The value is of another kind; the message names the key.
     """
+
+    from graven._graph_def import AttrValue, ListValue  # few programs ask
 
     def field_of(item: Any) -> tuple[str, Any]:
         if isinstance(item, bool):
@@ -52,27 +56,19 @@ def attribute_value(key: str, value: Any) -> Any:
             f"{value!r}."
         )
 
-    record = _record()
     if key == "_implements" and isinstance(value, str):
         try:
-            record.func = _function_of_text(value)
-            return record
+            return AttrValue(func=_function_of_text(value))
         except _NoTextFormError:
             pass  # a plain name
     if isinstance(value, list | tuple):
+        items = ListValue()
         for item in value:
             field, content = field_of(item)
-            getattr(record.list, field).append(content)
-    else:
-        field, content = field_of(value)
-        setattr(record, field, content)
-    return record
-
-
-def _record() -> SimpleNamespace:
-    values = SimpleNamespace(b=[], i=[], f=[], s=[])
-    function = SimpleNamespace(name="", attr={})
-    return SimpleNamespace(b=False, i=0, f=0.0, s=b"", list=values, func=function)
+            getattr(items, field).append(content)
+        return AttrValue(list=items)
+    field, content = field_of(value)
+    return AttrValue(**{field: content})
 
 
 class _NoTextFormError(Exception):
@@ -84,8 +80,10 @@ _TOKEN = re.compile(r"""\s*(?:"[^"\\]*"|[A-Za-z_]\w*|[-+]?[\d.][\w.+-]*|[:{}])""
 Message = dict[str, list[Any]]
 
 
-def _function_of_text(text: str) -> SimpleNamespace:
+def _function_of_text(text: str) -> NameAttrList:
     """Reads a NameAttrList in text form: a name, and attributes by key."""
+    from graven._graph_def import AttrValue, NameAttrList
+
     tokens: list[str] = []
     at, text = 0, text.strip()
     while at < len(text):
@@ -97,11 +95,11 @@ def _function_of_text(text: str) -> SimpleNamespace:
     fields = _message(tokens[::-1], closing=None)
     if not set(fields) <= {"name", "attr"}:
         raise _NoTextFormError
-    function = SimpleNamespace(name=_one(fields, "name", bytes).decode(), attr={})
+    function = NameAttrList(_one(fields, "name", bytes).decode())
     for entry in fields.get("attr", []):
         if not isinstance(entry, dict):
             raise _NoTextFormError
-        record = _record()
+        record = AttrValue()
         for field in _one(entry, "value", dict):
             if field not in ("b", "i", "f", "s"):
                 raise _NoTextFormError

@@ -314,9 +314,9 @@ def test_its_token_stands_in_the_graph() -> None:
 
 @both_calls
 def test_a_graph_that_was_printed_and_parsed_finds_it(call: Any) -> None:
-    _engine.set_round_trip(True)
+    _engine.set_round_trip("text")
     try:
         f = tf.function(lambda x: call(lambda a: a + a, [x], tf.float32) * 2.0)
         assert float(f(tf.constant(3.0))) == 12.0
     finally:
-        _engine.set_round_trip(False)
+        _engine.set_round_trip("")

@@ -35,6 +35,7 @@ MODES = {
     "roundtrip": ["tests/ops", "tests/functions"],
     "nofusion": ["tests/ops", "tests/functions"],
     "nopasses": ["tests/ops", "tests/functions"],
+    "data": ["tests/ops", "tests/functions"],
 }
 # Those that take longest begin first where folders run side by side.
 LONG_FOLDERS = (PEERS_FOLDER, "tests/tools", "tests/python")
