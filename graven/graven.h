@@ -12,6 +12,7 @@
 #include "graven/api/explain.h"              // IWYU pragma: export
 #include "graven/api/forward_accumulator.h"  // IWYU pragma: export
 #include "graven/api/function.h"             // IWYU pragma: export
+#include "graven/api/graph_def.h"            // IWYU pragma: export
 #include "graven/api/host_function.h"        // IWYU pragma: export
 #include "graven/api/maps.h"                 // IWYU pragma: export
 #include "graven/api/module.h"               // IWYU pragma: export
