@@ -15,6 +15,7 @@
 #include "graven/python/convert.h"
 #include "graven/python/errors.h"
 #include "graven/python/graph_def.h"
+#include "graven/python/location.h"
 #include "graven/python/object.h"
 #include "graven/python/tensor_object.h"
 
@@ -170,6 +171,133 @@ nb::object outer_graph(const GraphObject& self) {
   return nb::none();
 }
 
+// --- What a graph shares with its trace.
+
+// The ConcreteFunction of a graph that has been traced; it sets the attribute.
+nb::object concrete_function_of(nb::handle self, const char* wanted) {
+  nb::object concrete = nb::getattr(self, "_concrete_function", nb::none());
+  if (!concrete.is_none()) return concrete;
+  PyErr_Format(PyExc_RuntimeError,
+               "FuncGraph.%s is known when the function has been traced, and by the graph of its "
+               "ConcreteFunction only: `f.get_concrete_function(...).graph`.",
+               wanted);
+  throw nb::python_error();
+}
+
+engine::GraphBuilder* builder_of(const Graph& graph) {
+  for (Frame* frame = &Frame::current(); frame; frame = frame->below()) {
+    if (frame->graph() == &graph) return frame->graph_builder();
+  }
+  return nullptr;
+}
+
+// Pairs of the tensor outside and the one inside, in the order of capture.
+nb::list captures(nb::handle self) {
+  const Ref<Graph>& graph = nb::cast<const GraphObject&>(self).graph;
+  nb::list pairs;
+  if (engine::GraphBuilder* builder = builder_of(*graph)) {
+    for (const engine::GraphBuilder::Capture& capture : builder->captures()) {
+      pairs.append(
+          nb::make_tuple(steal(wrap_same(capture.external)), steal(wrap(capture.internal))));
+    }
+    return pairs;
+  }
+  const auto outside =
+      nb::cast<nb::list>(concrete_function_of(self, "captures").attr("captured_inputs"));
+  const size_t num_arguments = graph->inputs().size() - outside.size();
+  for (size_t i = 0; i < outside.size(); ++i) {
+    pairs.append(
+        nb::make_tuple(outside[i], tensor(graph, {graph->inputs()[num_arguments + i], 0})));
+  }
+  return pairs;
+}
+
+nb::list half_of_captures(nb::handle self, int half) {
+  nb::list tensors;
+  for (nb::handle pair : captures(self)) tensors.append(pair[half]);
+  return tensors;
+}
+
+template <typename F>
+nb::list of_outputs(const GraphObject& self, F&& part) {
+  nb::list list;
+  for (OutputRef output : self.graph->outputs()) {
+    list.append(steal(part(output.node->output(output.index))));
+  }
+  return list;
+}
+
+[[noreturn]] void fail(PyObject* kind, const std::string& text) {
+  PyErr_SetString(kind, text.c_str());
+  throw nb::python_error();
+}
+
+// The tensor or Operation that an object is, or names.
+nb::object graph_element(const GraphObject& self, nb::object object, bool allow_tensor,
+                         bool allow_operation) {
+  if (!allow_tensor && !allow_operation) {
+    fail(PyExc_ValueError, "allow_tensor and allow_operation can't both be False.");
+  }
+  const Graph& graph = *self.graph;
+  const bool is_name = nb::isinstance<nb::str>(object);
+  const std::string name = is_name ? nb::cast<std::string>(object) : std::string();
+  if (is_name) {
+    const size_t colon = name.rfind(':');
+    Node* node = graph.find(name.substr(0, colon));
+    if (colon == std::string::npos) {
+      if (!allow_operation) {
+        fail(PyExc_ValueError,
+             engine::str_cat("The name '", name, "' refers to an Operation, not a Tensor. Tensor ",
+                             "names must be of the form \"<op_name>:<output_index>\"."));
+      }
+      if (node) return operation(self.graph, node);
+      fail(PyExc_KeyError,
+           engine::str_cat("The name '", name, "' refers to an Operation not in the graph."));
+    }
+    if (!allow_tensor) {
+      fail(PyExc_ValueError,
+           engine::str_cat("Name '", name, "' appears to refer to a Tensor, not a Operation."));
+    }
+    const int index = std::atoi(name.c_str() + colon + 1);
+    if (node && index >= 0 && index < node->num_outputs()) return tensor(self.graph, {node, index});
+    fail(PyExc_KeyError,
+         engine::str_cat(
+             "The name '", name, "' refers to a Tensor which does not exist. The ", "operation, '",
+             name.substr(0, colon), "', ",
+             node ? engine::str_cat("exists but only has ", node->num_outputs(), " outputs.")
+                  : std::string("does not exist in the graph.")));
+  }
+  const bool is_element =
+      (allow_tensor && is_tensor(object.ptr())) || (allow_operation && node_of(object.ptr()));
+  if (!is_element) {
+    const char* kinds = !allow_operation ? "Tensor"
+                        : !allow_tensor  ? "Operation"
+                                         : "Tensor or Operation";
+    fail(PyExc_TypeError,
+         engine::str_cat("Can not convert a ",
+                         nb::cast<std::string>(nb::handle(object.type()).attr("__name__")),
+                         " into a ", kinds, "."));
+  }
+  const Node* node = node_of(object.ptr());
+  if (!node && tensor_of(object.ptr()).is_symbolic()) {
+    node = &engine::symbolic(tensor_of(object.ptr())).node();
+  }
+  if (node && &node->graph() == &graph) return object;
+  fail(PyExc_ValueError, engine::str_cat(nb::cast<std::string>(nb::str(object)),
+                                         " is not an element of this graph."));
+}
+
+nb::object traceback_of(const Operation& self) {
+  nb::list frames;
+  nb::module_ traceback = nb::module_::import_("traceback");
+  if (self.node->location()) {
+    for (const engine::SourceFrame& frame : self.node->location()->frames()) {
+      frames.append(traceback.attr("FrameSummary")(frame.file, frame.line, frame.function));
+    }
+  }
+  return traceback.attr("StackSummary").attr("from_list")(frames);
+}
+
 GraphScope* scope_of(nb::object self) {
   if (!nb::cast<const GraphObject&>(self).builder) {
     PyErr_SetString(
@@ -188,6 +316,7 @@ nb::object enter_graph(GraphScope& self) {
   }
   self.thread = std::this_thread::get_id();
   self.frame = std::make_unique<Frame>(nb::cast<GraphObject&>(self.graph).builder.get());
+  self.frame->locations = &location_source();
   return self.graph;
 }
 
@@ -256,6 +385,18 @@ void bind_graph(nb::module_& m) {
       .def_prop_ro(
           "building_function", [](nb::handle self) { return nb::isinstance<FuncGraph>(self); },
           "Whether it is the body of a function.")
+      .def_prop_ro(
+          "version", [](const GraphObject& self) { return self.graph->id_bound(); },
+          "A number that grows with each node.")
+      .def("as_graph_element", graph_element, nb::arg("obj"), nb::arg("allow_tensor") = true,
+           nb::arg("allow_operation") = true,
+           "Returns the tensor or Operation of this graph that an object is, or names.\n\n"
+           "Args:\n  obj: A tensor, an Operation, \"<op>:<output>\" or \"<op>\".\n"
+           "  allow_tensor: Whether it may be a tensor.\n"
+           "  allow_operation: Whether it may be an Operation.\n\n"
+           "Raises:\n  KeyError: There is none of this name.\n"
+           "  TypeError: It is of another type.\n"
+           "  ValueError: It is of another graph, or a name of what is not allowed.")
       .def(
           "get_operations",
           [](const GraphObject& self) {
@@ -359,7 +500,53 @@ void bind_graph(nb::module_& m) {
             }
             return list;
           },
-          "The Operations that run at each call, though no output needs them.");
+          "The Operations that run at each call, though no output needs them.")
+      .def_prop_ro("captures", captures,
+                   "Pairs of a tensor from outside and the placeholder that stands for it.")
+      .def_prop_ro(
+          "external_captures", [](nb::handle self) { return half_of_captures(self, 0); },
+          "The tensors from outside that are fed beside the arguments.")
+      .def_prop_ro(
+          "internal_captures", [](nb::handle self) { return half_of_captures(self, 1); },
+          "The placeholders that stand for them.")
+      .def_prop_ro(
+          "output_types",
+          [](const GraphObject& self) {
+            return of_outputs(self,
+                              [](const engine::OutputType& type) { return wrap(type.dtype); });
+          },
+          "The dtypes of the outputs.")
+      .def_prop_ro(
+          "output_shapes",
+          [](const GraphObject& self) {
+            return of_outputs(self,
+                              [](const engine::OutputType& type) { return wrap(type.shape); });
+          },
+          "The shapes of the outputs.")
+      .def_prop_ro(
+          "structured_outputs",
+          [](nb::handle self) {
+            return concrete_function_of(self, "structured_outputs").attr("structured_outputs");
+          },
+          "The result as it was returned, with symbolic tensors as leaves.")
+      .def_prop_ro(
+          "structured_input_signature",
+          [](nb::handle self) {
+            constexpr const char* kName = "structured_input_signature";
+            return concrete_function_of(self, kName).attr(kName);
+          },
+          "The arguments as `(args, kwargs)`, with specs in the place of tensors.")
+      .def_prop_ro(
+          "variables",
+          [](nb::handle self) { return concrete_function_of(self, "variables").attr("variables"); },
+          "The variables that it reads or writes, arguments left out, in order of first use.")
+      .def_prop_ro(
+          "trainable_variables",
+          [](nb::handle self) {
+            constexpr const char* kName = "trainable_variables";
+            return concrete_function_of(self, kName).attr(kName);
+          },
+          "Those of `variables` that are trainable.");
 
   nb::class_<Operation>(m, "Operation", nb::is_weak_referenceable(),
                         "A node of a graph.\n\nSource: tf.Operation.")
@@ -395,6 +582,21 @@ void bind_graph(nb::module_& m) {
             return list;
           },
           "The tensors that it makes.")
+      .def(
+          "values",
+          [](nb::handle self) { return nb::tuple(nb::cast<nb::list>(self.attr("outputs"))); },
+          "Returns the outputs as a tuple.")
+      .def(
+          "colocation_groups",
+          [](const Operation& self) {
+            nb::list groups;
+            groups.append(bytes("loc:@" + self.node->name()));
+            return groups;
+          },
+          "Returns the groups of Operations that share a device: it is alone in one.")
+      .def_prop_ro("traceback", traceback_of,
+                   "The lines of the program that made it, as a traceback.StackSummary, outermost "
+                   "first.")
       .def_prop_ro(
           "control_inputs",
           [](const Operation& self) {

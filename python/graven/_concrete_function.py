@@ -280,7 +280,9 @@ class ConcreteFunction:
     @property
     def graph(self) -> Any:
         """The graph as it was traced."""
-        return self._entry.graph
+        graph = self._entry.graph
+        graph._concrete_function = self  # which knows its captures, variables and structures
+        return graph
 
     @property
     def function_def(self) -> FunctionDef:

@@ -304,6 +304,63 @@ def a_graph_that_a_program_builds_takes_nodes(tf: Any) -> Any:
     ]
 
 
+@program
+def a_graph_knows_what_its_trace_knows(tf: Any) -> Any:
+    v, c = tf.Variable([1.0, 2.0]), tf.constant([3.0] * 200)
+
+    @tf.function
+    def f(x: Any, y: Any) -> Any:
+        return {"sum": x * v + y, "tail": c[:1]}
+
+    concrete = f.get_concrete_function(tf.TensorSpec([2], name="x"), tf.TensorSpec([], name="y"))
+    graph = concrete.graph
+    return [
+        [[external.dtype, internal.op.type] for external, internal in graph.captures],
+        [t.dtype for t in graph.external_captures],
+        [
+            t.name == pair[1].name
+            for t, pair in zip(graph.internal_captures, graph.captures, strict=True)
+        ],
+        [len(graph.variables), graph.variables[0] is v, len(graph.trainable_variables)],
+        [graph.output_shapes, graph.output_types],
+        {
+            key: t.shape == concrete.output_shapes[key]
+            for key, t in graph.structured_outputs.items()
+        },
+        [[s.shape, s.name] for s in graph.structured_input_signature[0]],
+    ]
+
+
+@program
+def elements_of_a_graph_are_found_by_object_and_name(tf: Any) -> Any:
+    graph = tf.Graph()
+    versions = [graph.version]
+    with graph.as_default():
+        x = tf.constant(1.0, name="x")
+        versions.append(graph.version)
+    find = graph.as_graph_element
+    return [
+        versions,
+        [find(x) is x, find(x.op) is x.op, find("x") is x.op, find("x:0").name],
+        says("'y' refers to an Operation not in the graph", lambda: find("y")),
+        says("The operation, 'y', does not exist in the graph.", lambda: find("y:0")),
+        says("The operation, 'x', exists but only has 1 outputs.", lambda: find("x:9")),
+        says("Can not convert a int into a Tensor or Operation.", lambda: find(3)),
+        says("refers to an Operation, not a Tensor", lambda: find("x", allow_operation=False)),
+        says("'x:0' appears to refer to a Tensor", lambda: find("x:0", allow_tensor=False)),
+        says("into a Operation", lambda: find(x, allow_tensor=False)),
+        says("both be False", lambda: find("x", allow_tensor=False, allow_operation=False)),
+        says("is not an element of this graph", lambda: find(_other(tf))),
+        [[t.name for t in x.op.values()], type(x.op.values()), x.op.colocation_groups()],
+        any(frame.name.startswith("elements_of_a_graph") for frame in x.op.traceback),
+    ]
+
+
+def _other(tf: Any) -> Any:
+    with tf.Graph().as_default():
+        return tf.constant(1.0)
+
+
 # --- Functions
 
 
