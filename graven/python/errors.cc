@@ -124,6 +124,14 @@ std::string place_of(const ExecutionError& error) {
   return text;
 }
 
+// All of a str, NUL characters too; none, maybe with an exception set, if it is no str or has no
+// UTF-8.
+std::optional<std::string> utf8_of(const Object& text) {
+  Py_ssize_t size = 0;
+  const char* utf8 = text ? PyUnicode_AsUTF8AndSize(text.get(), &size) : nullptr;
+  return utf8 ? std::optional(std::string(utf8, static_cast<size_t>(size))) : std::nullopt;
+}
+
 // The message of a Function that is called <lambda> comes first, as it was.
 std::string execution_message(const ExecutionError& error, const std::string& message) {
   if (error.function.find("<lambda>") == std::string::npos) {
@@ -198,8 +206,7 @@ Status pending_exception() {
   std::string message;
   {
     Object text = Object::take(run_python<PyObject_Str>(value));
-    const char* utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
-    if (utf8) message = utf8;
+    if (auto utf8 = utf8_of(text)) message = std::move(*utf8);
     PyErr_Clear();
   }
   // Says to code that might try again that it must not: interrupts, refusals by a trace lock, and
@@ -235,8 +242,8 @@ std::string text_of_host_error(PyObject* error) {
   PyObject* function = describe.get();
   Object text =
       function ? Object::take(run_python<PyObject_CallOneArg>(function, error)) : Object();
-  const char* utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
-  std::string described = utf8 ? utf8 : full_class_name(error);
+  std::optional<std::string> utf8 = utf8_of(text);
+  std::string described = utf8 ? std::move(*utf8) : full_class_name(error);
   PyErr_Clear();
   return described;
 }

@@ -163,3 +163,16 @@ def test_an_unknown_token_is_an_error() -> None:
     for op in (tf.raw_ops.EagerPyFunc, tf.raw_ops.PyFunc, tf.raw_ops.PyFuncStateless):
         with pytest.raises(tf.errors.InvalidArgumentError, match='token "pyfunc_nobody"'):
             op(input=[], token="pyfunc_nobody", Tout=[tf.float32])
+
+
+@both_calls
+def test_a_message_with_a_nul_character_is_not_cut(call: Any) -> None:
+    def fail(a: Any) -> Any:
+        raise ValueError("before\0after\0")
+
+    for f in (
+        lambda x: call(fail, [x], tf.float32),
+        tf.function(lambda x: call(fail, [x], tf.float32), autograph=False),
+    ):
+        with pytest.raises((tf.errors.InvalidArgumentError, ValueError), match="before\0after\0"):
+            f(tf.constant(1.0))
