@@ -63,24 +63,30 @@ class Optional(CompositeTensor):
 
     Made by `from_value` and `empty`. A Function's branches may give one or the other, and
     `has_value()` tells which when the program runs. (TensorFlow keeps it in a tensor of dtype
-    variant; here it is a bool and the tensors, zeros where there is no value, which take as much
-    memory as a value would; sizes that the spec does not know are 0.)
+    variant; here it is a bool and the tensors. One that is empty holds none. Where it goes into a
+    Function or out of a branch, zeros stand for them; sizes that the spec does not know are 0.)
 
     Source: tf.experimental.Optional.
     """
 
     _spec: OptionalSpec
     _has_value: Any
-    _tensors: list[Any]
+    _value: list[Any] | None  # its tensors; None while it is known to be empty
 
     def __init__(self) -> None:
         raise TypeError("Use Optional.from_value(value) or Optional.empty(element_spec)")
 
     @classmethod
-    def _of(cls, spec: OptionalSpec, has_value: Any, tensors: list[Any]) -> Optional:
+    def _of(cls, spec: OptionalSpec, has_value: Any, value: list[Any] | None) -> Optional:
         made = cls.__new__(cls)
-        made._spec, made._has_value, made._tensors = spec, has_value, tensors
+        made._spec, made._has_value, made._value = spec, has_value, value
         return made
+
+    @property
+    def _tensors(self) -> list[Any]:
+        if self._value is not None:
+            return self._value
+        return [_zeros(spec) for spec in _tensor_specs(self._spec.element_spec)]
 
     @staticmethod
     def from_value(value: Any) -> Optional:
@@ -112,8 +118,7 @@ class Optional(CompositeTensor):
         for spec in _nest.flatten(element_spec):
             if spec is not None and not isinstance(spec, TypeSpec):
                 raise TypeError(f"element_spec must be a structure of TypeSpecs, not of {spec!r}")
-        zeros = [_zeros(spec) for spec in _tensor_specs(element_spec)]
-        return Optional._of(OptionalSpec(element_spec), _engine.constant(False), zeros)
+        return Optional._of(OptionalSpec(element_spec), _engine.constant(False), None)
 
     def has_value(self, name: str | None = None) -> Any:
         """Tells whether there is a value: a scalar tensor of bool.

@@ -110,3 +110,21 @@ def test_an_optional_of_unknown_size_grows_in_a_loop() -> None:
         )[1].get_value()
 
     assert opened(tf.constant([3.0])).numpy().tolist() == [3.0] * 4
+
+
+def test_an_empty_one_takes_no_memory_of_a_value() -> None:
+    def in_use() -> int:
+        return int(tf.config.experimental.get_memory_info("CPU:0")["current"])
+
+    spec = tf.TensorSpec([1000, 1000])
+    before = in_use()
+    held = [Optional.empty({"a": spec, "b": (spec, spec)}) for _ in range(10)]
+    assert in_use() - before < 100_000
+    assert not any(bool(empty.has_value()) for empty in held)
+    # Zeros stand for the tensors only while a Function runs.
+    f = tf.function(lambda optional: optional.has_value())
+    assert not bool(f(held[0])) and in_use() - before < 100_000
+    assert bool(
+        f(Optional.from_value({"a": tf.ones([1000, 1000]), "b": (tf.ones([1000, 1000]),) * 2}))
+    )
+    assert f.experimental_get_tracing_count() == 1
