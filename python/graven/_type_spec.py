@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
-from graven import _engine, _nest
+from graven import _engine, _nest, _public
 from graven._tensor_shape import TensorShape
 from graven._trace_types import TraceType
 from graven._unsupported import PublicAbstractClass
@@ -325,3 +325,16 @@ def is_tensor(x: Any) -> bool:
     if isinstance(x, _engine.Tensor | _engine.VariableBase):
         return True
     return getattr(type(x), "_is_native", False) or hasattr(type(x), "_as_graph_element")
+
+
+def _identity_of_parts(**arguments: Any) -> Any:
+    """tf.identity of a composite tensor: of the tensors that it is made of."""
+    value = arguments.pop("input")
+
+    def of_part(part: Any) -> Any:
+        return _public.function("identity")(input=part, **arguments)
+
+    return _nest.map_structure(of_part, value, expand_composites=True)
+
+
+_engine.dispatch("identity", CompositeTensor, _identity_of_parts)

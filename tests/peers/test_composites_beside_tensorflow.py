@@ -326,6 +326,32 @@ def an_optional_has_a_value_or_none(tf: Any) -> Any:
     ]
 
 
+@program
+def identity_goes_to_the_tensors_of_a_composite(tf: Any) -> Any:
+    class Named(tf.experimental.ExtensionType):
+        x: tf.Tensor
+        rows: tf.RaggedTensor
+        name: str = "a"
+
+    value = Named(tf.constant([1.0, 2.0]), tf.ragged.constant([[1], [2, 3]]), "b")
+    copy = tf.identity(value)
+    traced = tf.function(lambda v: tf.identity(v, name="copy"))(value)
+    x = tf.constant([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.identity(Named(x * 2.0, value.rows)).x
+    slices = tf.identity(tf.IndexedSlices(tf.constant([1.0]), tf.constant([2])))
+    return [
+        [copy.x, copy.rows.to_list(), copy.name, copy.x is value.x, type(copy) is Named],
+        [traced.x, traced.rows.to_list(), traced.name],
+        tape.gradient(y, x),
+        tf.identity(tf.ragged.constant([[1, 2], [3]])).to_list(),
+        tf.identity(tf.SparseTensor([[1]], [5.0], [3])).values,
+        tf.identity(tf.experimental.Optional.from_value(3.0)).get_value(),
+        [slices.values, slices.indices],
+    ]
+
+
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_a_program_does_what_it_does_in_tensorflow(f: Program) -> None:
     assert plain(f(graven)) == plain(f(tensorflow))
