@@ -41,6 +41,19 @@ Status cannot_cast(const std::string& what, const TraceType& type) {
   return type_error("Can not cast ", what, " to ", type.repr());
 }
 
+// A composite tensor that is of no subtype of the type, by the cast of its spec.
+Result<Object> cast_composite(const TraceType& type, PyObject* object) {
+  Object spec = type_to_python(engine::TraceTypeRef(&type));
+  Object cast =
+      spec
+          ? Object::take(run_python<PyObject_CallMethod>(spec.get(), "cast", "OO", object, Py_None))
+          : Object();
+  if (cast) return cast;
+  const bool does_not_fit = PyErr_ExceptionMatches(PyExc_TypeError);
+  const Status status = pending_exception();
+  return does_not_fit ? cannot_cast(repr_of(object), type) : status;
+}
+
 Result<Object> cast_to_tensor(const TensorType& type, PyObject* object, bool allow_specs) {
   if (engine::TraceTypeRef spec = trace_type_of_object(object)) {
     if (!allow_specs) {
@@ -155,8 +168,10 @@ Result<Object> cast_to(const TraceType& type, PyObject* object, bool allow_specs
       ASSIGN_OR_RETURN(engine::Value value, to_value(object, allow_specs));
       engine::TypingContext context;
       ASSIGN_OR_RETURN(engine::TraceTypeRef own, engine::type_of(value, context));
-      if (!own->is_subtype_of(type)) return cannot_cast(repr_of(object), type);
-      return Object::borrow(object);
+      if (own->is_subtype_of(type)) return Object::borrow(object);
+      ASSIGN_OR_RETURN(bool is_composite, is_composite_tensor(object));
+      if (is_composite && !trace_type_of_object(object)) return cast_composite(type, object);
+      return cannot_cast(repr_of(object), type);
     }
   }
 }

@@ -257,6 +257,29 @@ class ExtensionTypeSpec(_Frozen, TypeSpec):
     def _batch(self, batch_size: int | None) -> Any:
         return self._with_components([batched(spec, batch_size) for spec in self._component_specs])
 
+    def cast(self, value: Any, cast_context: Any) -> Any:
+        """Returns a value of this type: one that fits as it is, of others the tensors.
+
+        As in TensorFlow, the fields that are no tensors are those of the type, whatever the value
+        has there.
+
+        Args:
+          value: A value of the class that this is the type of.
+          cast_context: Nothing is known of it.
+
+        Raises:
+          TypeError: It is of another class, or its tensors do not fit.
+        """
+        if self.is_compatible_with(value) or not isinstance(value, self._value_class):
+            return super().cast(value, cast_context)
+        parts = self._to_components(value)
+        specs = self._component_specs
+        if len(parts) != len(specs):
+            return super().cast(value, cast_context)
+        return self._from_components(
+            spec.cast(part, cast_context) for spec, part in zip(specs, parts, strict=True)
+        )
+
     def __reduce__(self) -> Any:
         return _make, (type(self), self._field_values())
 

@@ -352,6 +352,40 @@ def identity_goes_to_the_tensors_of_a_composite(tf: Any) -> Any:
     ]
 
 
+@program
+def a_signature_has_the_constants_of_its_extension_type(tf: Any) -> Any:
+    class Scaled(tf.experimental.ExtensionType):
+        x: tf.Tensor
+        by: int = 3
+        name: str = "a"
+
+    class Outer(tf.experimental.ExtensionType):
+        x: tf.Tensor
+        inner: Scaled
+        flag: bool = True
+
+    spec = Scaled.Spec(x=tf.TensorSpec([None]), by=4, name="b")
+    f = tf.function(lambda s: s.x * float(s.by), input_signature=[spec])
+    outer = Outer.Spec(x=tf.TensorSpec([None]), inner=spec, flag=True)
+    g = tf.function(lambda o: o.x + o.inner.x * float(o.inner.by), input_signature=[outer])
+    x = tf.constant([1.0, 2.0])
+    refused = [
+        lambda: f(Scaled(tf.constant([[1.0]]), 4, "b")),
+        lambda: f(Scaled(tf.constant([1]), 4, "b")),
+        lambda: f(Scaled(tf.constant([[1.0]]), 5, "b")),
+        lambda: f(Scaled(tf.constant([1]), 5, "b")),
+        lambda: f(x),
+        lambda: f(Outer(x, Scaled(x))),
+    ]
+    return [
+        [f(Scaled(x, 4, "b")), f(Scaled(x)), f(Scaled(x, 5, "other")), f(s=Scaled(x))],
+        [g(Outer(x, Scaled(x, 4, "b"))), g(Outer(x, Scaled(x), False))],
+        f.experimental_get_tracing_count(),
+        g.experimental_get_tracing_count(),
+        [attempt(call) for call in refused],
+    ]
+
+
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_a_program_does_what_it_does_in_tensorflow(f: Program) -> None:
     assert plain(f(graven)) == plain(f(tensorflow))
