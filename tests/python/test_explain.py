@@ -467,7 +467,8 @@ def test_the_graph_stands_beside_the_lines_that_made_it() -> None:
     fused = trace["kernels"][tanh["kernel"]]
     assert {node["op"] for node in fused["nodes"]} >= {"Tanh", "Mul"}
     assert all(node["source"]["file"] == __file__ for node in fused["nodes"])
-    assert trace["captures"][0].startswith("weights: variable float32[2, 1], used at ")
+    place = f"{__file__}:{product['source']['line']} in f"
+    assert trace["captures"][0] == f"weights: variable float32[2, 1], used at {place}"
     assert trace["run_ns"] > 0
 
 
