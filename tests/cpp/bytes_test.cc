@@ -199,9 +199,38 @@ TEST_CASE("kernels of bodies are counted while they live") {
   const Tensor x = Tensor::of(std::vector<float>(24, 0.5f), graven::Shape{4, 6});
   auto clip = [&](float above) { return graven::nn::leaky_relu(x, above); };
   // An op keeps a few dozen of its bodies, those with the attributes that came first.
+  const int64_t bodies_before = bytes_named("recorded bodies");
   for (int n = 0; n < 200; ++n) clip(0.001f * static_cast<float>(n));
-  const int64_t kept = bytes_named(kKernels);
+  const int64_t kept = bytes_named(kKernels), bodies = bytes_named("recorded bodies");
   CHECK(kept > 1000);
+  CHECK(bodies > bodies_before + 1000);
   for (int n = 200; n < 400; ++n) clip(0.001f * static_cast<float>(n));
   CHECK(bytes_named(kKernels) == kept);
+  CHECK(bytes_named("recorded bodies") == bodies);
+}
+
+TEST_CASE("what the process remembers of ops is counted once") {
+  const Tensor x = Tensor::of(std::vector<float>(1000, 0.5f), graven::Shape{1000});
+  auto gradient = [&](float alpha) {
+    graven::GradientTape tape;
+    tape.watch(x);
+    tape.gradient(graven::nn::leaky_relu(x, alpha), x);
+  };
+  auto tangent = [&](float alpha) {
+    graven::ForwardAccumulator accumulator(x, x);
+    accumulator.jvp(graven::nn::leaky_relu(x, alpha));
+  };
+  auto check = [](std::string_view name, auto&& call) {
+    CAPTURE(name);
+    const int64_t before = bytes_named(name);
+    call(0.7011f);
+    const int64_t after = bytes_named(name);
+    CHECK(after > before);
+    call(0.7011f);
+    CHECK(bytes_named(name) == after);
+    for (int n = 0; n < 10; ++n) call(0.702f + 0.001f * static_cast<float>(n));
+    CHECK(bytes_named(name) - after > 5 * (after - before));
+  };
+  check("gradients asked for", gradient);
+  check("tangents of ops", tangent);
 }
