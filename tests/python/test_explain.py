@@ -3,6 +3,7 @@
 import gc
 import html.parser
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -678,3 +679,20 @@ def test_strange_arguments_are_explained_without_running_their_code() -> None:
     call = only(f.explain(1, second_one))["call"]
     assert call["why"]["cause"] == "object" and "Strange" in call["why"]["now"]
     assert f.cache_info().entries == 1
+
+
+def test_times_of_traces_are_told_those_that_went_included() -> None:
+    f = tf.function(lambda x, k: x * k)
+    began = time.time()
+    for k in (1.0, 2.0):
+        f(tf.constant(1.0), k)
+    explained = only(f.explain())
+    for trace in explained["traces"]:
+        assert began - 1 < trace["traced_at"] < time.time() + 1
+    took = sum(trace["trace_ms"] for trace in explained["traces"])
+    assert explained["trace_ms"] == pytest.approx(took)
+    f.clear_cache()
+    f(tf.constant(1.0), 3.0)
+    explained = only(f.explain())
+    took += explained["traces"][0]["trace_ms"]
+    assert explained["trace_ms"] == pytest.approx(took)
