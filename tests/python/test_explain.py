@@ -473,6 +473,36 @@ def test_the_graph_stands_beside_the_lines_that_made_it() -> None:
     assert trace["run_ns"] > 0
 
 
+def test_nodes_that_passes_have_moved_or_made_keep_their_lines() -> None:
+    @tf.function
+    def inner(x: Any) -> Any:
+        return tf.tanh(x) * 2.0
+
+    @tf.function
+    def f(a: Any, b: Any) -> Any:
+        products = [tf.matmul(a, x, transpose_a=True) for x in (b, b + 1.0, b + 2.0)]
+        y = inner(tf.add_n(products))
+        for _ in tf.range(3):
+            y = y + tf.exp(tf.reduce_sum(a)) * tf.matmul(a, b, transpose_a=True)
+        return y
+
+    f(tf.ones([4, 8]), tf.ones([4, 1024]))
+    (trace,) = only(f.explain())["traces"]
+    nodes = [node for kernel in trace["kernels"] for node in kernel["nodes"]]
+    lines = {(node["op"], node["source"] and node["source"]["text"]) for node in nodes}
+    in_loop = "y = y + tf.exp(tf.reduce_sum(a)) * tf.matmul(a, b, transpose_a=True)"
+    assert lines == {
+        ("AddV2", "products = [tf.matmul(a, x, transpose_a=True) for x in (b, b + 1.0, b + 2.0)]"),
+        ("MatMul", "products = [tf.matmul(a, x, transpose_a=True) for x in (b, b + 1.0, b + 2.0)]"),
+        ("AddN", "y = inner(tf.add_n(products))"),  # two of them, of two products each
+        ("Tanh", "return tf.tanh(x) * 2.0"),
+        ("Mul", "return tf.tanh(x) * 2.0"),
+        ("Sum", in_loop),  # before the loop
+        ("Exp", in_loop),
+        ("StatelessWhile", "for _ in tf.range(3):"),
+    }
+
+
 def test_values_that_a_trace_watches_are_listed() -> None:
     rate = 3.0
     f = tf.function(lambda x: x * rate)
