@@ -111,3 +111,9 @@ def test_a_function_dies_with_the_class_of_such_an_argument() -> None:
     reference = build()
     gc.collect()
     assert reference() is None
+
+
+def test_plain_structures_are_the_same_where_composites_are_expanded() -> None:
+    tf.nest.assert_same_structure([ONE, (TWO,)], [TWO, (ONE,)], expand_composites=True)
+    with pytest.raises(TypeError, match="same sequence type"):
+        tf.nest.assert_same_structure([ONE], (ONE,), expand_composites=True)

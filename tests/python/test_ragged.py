@@ -260,3 +260,9 @@ def test_a_constant_of_no_row_may_have_a_ragged_rank() -> None:
     assert empty.to_list() == [] and empty.ragged_rank == 1
     with pytest.raises(ValueError, match="too little for ragged_rank 1"):
         tf.ragged.constant([1], ragged_rank=1)
+
+
+def test_a_list_is_as_deep_as_its_ragged_rank_and_one_more() -> None:
+    assert tf.ragged.constant([[1], [2, 3]], ragged_rank=1).ragged_rank == 1
+    with pytest.raises(ValueError, match="pylist has depth 2, too little for ragged_rank 2"):
+        tf.ragged.constant([[1], [2, 3]], ragged_rank=2)

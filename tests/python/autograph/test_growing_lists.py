@@ -404,3 +404,26 @@ def test_a_tensor_of_a_branch_in_a_loop_is_out_of_scope_wherever_it_is_used() ->
         with pytest.raises(ValueError, match="out of scope") as raised:
             tf.function(leaking_function())(tf.constant([1.0, 2.0]))
         assert type(raised.value).__name__ == "InaccessibleTensorError"
+
+
+@pytest.mark.parametrize(
+    ("join", "size"),
+    [(lambda out, axis: tf.stack(out, axis), 2), (lambda out, axis: tf.concat(out, axis), 1)],
+    ids=["stack", "concat"],
+)
+def test_an_axis_that_the_joined_list_has_not_is_refused(join: Any, size: int) -> None:
+    def joined(axis: int) -> Any:
+        @tf.function
+        def f(x: Any) -> Any:
+            out = []
+            for e in x:
+                out.append(tf.stack([e, e]))
+            return join(out, axis)
+
+        return f(tf.constant([1.0, 2.0, 3.0]))
+
+    assert joined(-size).numpy().tolist() == joined(0).numpy().tolist()
+    assert joined(size - 1).numpy().tolist() == joined(-1).numpy().tolist()
+    for axis in (size, -size - 1):
+        with pytest.raises(ValueError, match=rf"axis = {axis} not in \[-{size}, {size}\)"):
+            joined(axis)
