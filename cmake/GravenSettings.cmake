@@ -10,6 +10,8 @@ target_compile_options(
             -ffp-contract=off
             # Nothing takes the place of our functions at run time, so they may be inlined.
             -fno-semantic-interposition
+            # A small call takes a quarter more time where its functions begin within a cache line.
+            $<$<CONFIG:Release>:-falign-functions=64>
             # Programs of tests compile in half the time without it, and their loops are short.
             $<$<CONFIG:Release>:$<IF:$<BOOL:$<TARGET_PROPERTY:GRAVEN_IS_TEST>>,-O0,-O2>>
             $<$<CONFIG:Release>:-g1>)
