@@ -229,3 +229,31 @@ def test_a_process_of_python_finds_room_for_onednn() -> None:
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (ended.stdout, ended.stderr) == ("True\n", "")
+
+
+CODES = [
+    "OK",
+    "CANCELLED",
+    "UNKNOWN",
+    "INVALID_ARGUMENT",
+    "DEADLINE_EXCEEDED",
+    "NOT_FOUND",
+    "ALREADY_EXISTS",
+    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED",
+    "FAILED_PRECONDITION",
+    "ABORTED",
+    "OUT_OF_RANGE",
+    "UNIMPLEMENTED",
+    "INTERNAL",
+    "UNAVAILABLE",
+    "DATA_LOSS",
+    "UNAUTHENTICATED",
+]
+
+
+def test_codes_of_errors_are_those_of_tensorflow_and_each_has_its_class() -> None:
+    assert [getattr(tf.errors, code) for code in CODES] == list(range(17))
+    for number, code in enumerate(CODES[1:], 1):
+        name = code.title().replace("_", "") + "Error"
+        assert getattr(tf.errors, name)(None, None, "told").error_code == number
