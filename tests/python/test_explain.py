@@ -726,3 +726,14 @@ def test_times_of_traces_are_told_those_that_went_included() -> None:
     explained = only(f.explain())
     took += explained["traces"][0]["trace_ms"]
     assert explained["trace_ms"] == pytest.approx(took)
+
+
+def test_bytes_of_traces_are_those_that_the_cache_tells() -> None:
+    table = tf.ones([1000])
+    f = tf.function(lambda x: x + table[0])
+    f(tf.constant(1.0))
+    info, explained = f.cache_info(), only(f.explain())
+    (trace,), (listed,) = explained["traces"], info.signatures
+    assert listed.captured_bytes >= 4000
+    assert (trace["bytes"], trace["captured_bytes"]) == (listed.bytes, listed.captured_bytes)
+    assert (explained["bytes"], explained["captured_bytes"]) == (info.bytes, info.captured_bytes)
