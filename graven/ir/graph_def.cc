@@ -175,9 +175,7 @@ std::vector<FunctionDef> Library::functions() {
   return made;
 }
 
-}  // namespace
-
-std::string to_text(const AttrDef& value) {
+std::string text_of(const AttrDef& value) {
   return std::visit(
       [](const auto& v) -> std::string {
         using T = std::decay_t<decltype(v)>;
@@ -195,6 +193,39 @@ std::string to_text(const AttrDef& value) {
       },
       value);
 }
+
+std::string text_of(const AttrDefs& attributes) {
+  std::vector<std::string> texts;
+  for (const auto& [name, value] : attributes) texts.push_back(str_cat(name, "=", text_of(value)));
+  return str_cat(" {", str_join(texts, ", "), "}\n");
+}
+
+std::string text_of(const FunctionDef& function) {
+  std::string text = str_cat("function ", function.name, function.is_stateful ? " stateful" : "",
+                             text_of(function.attributes));
+  for (const ArgDef& argument : function.inputs) {
+    text += str_cat("  input ", argument.name, ": ", dtype_name(argument.dtype),
+                    argument.shape.to_message());
+    for (const auto& [dtype, shape] : argument.handle_data) {
+      text += str_cat(" <", dtype_name(dtype), shape.to_message(), ">");
+    }
+    text += text_of(argument.attributes);
+  }
+  for (const NodeDef& node : function.nodes) {
+    text += str_cat("  ", node.name, " = ", node.op, "(", str_join(node.inputs, ", "), ") on \"",
+                    node.device, "\"", text_of(node.attributes));
+  }
+  for (const ArgDef& output : function.outputs) {
+    text += str_cat("  output ", output.name, ": ", dtype_name(output.dtype), " = ",
+                    function.results.at(output.name), "\n");
+  }
+  for (const auto& [name, node] : function.control_results) {
+    text += str_cat("  control output ", name, " = ", node, "\n");
+  }
+  return text;
+}
+
+}  // namespace
 
 GraphDef graph_def_of(const Graph& graph, bool add_shapes) {
   GraphDef def;
@@ -224,6 +255,12 @@ FunctionAndLibrary function_def_of(std::string name, const Graph& graph) {
   FunctionAndLibrary made{function_def(std::move(name), graph, library), {}};
   made.library = library.functions();
   return made;
+}
+
+std::string to_text(const FunctionAndLibrary& data) {
+  std::string text = text_of(data.function);
+  for (const FunctionDef& function : data.library) text += text_of(function);
+  return text;
 }
 
 std::string argument_name(std::string_view name) {

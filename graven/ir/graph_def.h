@@ -37,8 +37,6 @@ using AttrDef =
     std::variant<bool, int64_t, double, std::string, DType, Shape, Tensor, FunctionName, EmptyList,
                  std::vector<int64_t>, std::vector<double>, std::vector<std::string>,
                  std::vector<DType>, std::vector<Shape>, std::vector<FunctionName>>;
-// As in the text form of a graph.
-GRAVEN_API std::string to_text(const AttrDef& value);
 using AttrDefs = std::map<std::string, AttrDef, std::less<>>;
 
 struct NodeDef {
@@ -92,6 +90,8 @@ struct FunctionAndLibrary {
   std::vector<FunctionDef> library;
 };
 GRAVEN_API FunctionAndLibrary function_def_of(std::string name, const Graph& graph);
+// All of it, a line for each argument, node and result: equal texts are equal data.
+GRAVEN_API std::string to_text(const FunctionAndLibrary& data);
 
 // A name as TensorFlow writes those of arguments: "cond/Add:0" is "cond_add_0".
 GRAVEN_API std::string argument_name(std::string_view name);

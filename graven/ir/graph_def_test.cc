@@ -86,6 +86,25 @@ TEST_CASE("different bodies of one name get numbers, equal ones are one function
   CHECK(std::get<FunctionName>(data.nodes[3].attributes.at("f")).name == "g");
 }
 
+TEST_CASE("the text of data says what a graph says") {
+  const auto text = [](std::string_view add) {
+    return to_text(function_def_of(
+        "f", *graph_of(str_cat("graph f(x: float32[2]) {\n  %p = NoOp()\n  %y: float32[2] = ", add,
+                               "\n  return %y\n}\n"))));
+  };
+  const std::string plain = text("AddV2(x, x)");
+  CHECK(plain ==
+        "function f {}\n"
+        "  input x: float32[2] {}\n"
+        "  p = NoOp() on \"\" {}\n"
+        "  y = AddV2(x, x) on \"\" {T=float32}\n"
+        "  output y: float32 = y:z:0\n");
+  for (std::string_view other :
+       {"Mul(x, x)", "AddV2(x, x) ^%p", "AddV2(x, x) on \"/cpu:0\"", "AddV2(x, x) {_n=1}"}) {
+    CHECK(text(other) != plain);
+  }
+}
+
 TEST_CASE("names of arguments have small letters, digits and underscores") {
   CHECK(argument_name("cond/Add:0") == "cond_add_0");
   CHECK(argument_name("_1x") == "x");
