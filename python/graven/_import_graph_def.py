@@ -22,7 +22,13 @@ PlainAttributes = dict[str, tuple[str, Any]]
 def _is_of(value: Any, kind: type, what: str) -> Any:
     if isinstance(value, kind):
         return value
-    raise TypeError(f"{what} must be a {kind.__name__}, got {value!r} of {type(value).__name__}")
+    raise TypeError(f"{what} must be of type {kind.__name__}, got one of {type(value).__name__}")
+
+
+def _items_of(value: Any, what: str) -> list[Any]:
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes):
+        return list(value)
+    raise TypeError(f"{what} must be a list, got one of {type(value).__name__}")
 
 
 def _int_of(value: Any, what: str) -> int:
@@ -44,7 +50,7 @@ def _dtype_of(value: Any, what: str) -> Any:
 def _sizes_of(shape: Any, what: str) -> PlainShape:
     if shape.unknown_rank:
         return None
-    sizes = [_int_of(dim.size, what) for dim in shape.dim]
+    sizes = [_int_of(dim.size, what) for dim in _items_of(shape.dim, what)]
     if any(size < -1 for size in sizes):
         raise ValueError(f"{what} must have sizes of at least 0, or -1 for unknown, got {sizes}")
     return sizes
@@ -108,7 +114,7 @@ def _tensor_of(record: Any, what: str) -> Any:
 
 def _list_of(record: Any, what: str) -> tuple[str, Any]:
     for kind in ("s", "i", "f", "b", "type", "shape", "tensor", "func"):
-        items = list(getattr(record, kind))
+        items = _items_of(getattr(record, kind), what)
         if not items:
             continue
         if kind in ("b", "tensor"):
@@ -163,7 +169,10 @@ def _plain_node(node: Any, around: str | None) -> Plain:
         name,
         _is_of(node.op, str, f"the op of {where}"),
         device,
-        [_is_of(text, str, f"an input of {where}") for text in node.input],
+        [
+            _is_of(text, str, f"an input of {where}")
+            for text in _items_of(node.input, f"the input of {where}")
+        ],
         _attributes_of(node.attr, where),
     )
 
@@ -179,7 +188,8 @@ def _plain_argument(argument: Any, attributes: Mapping[str, Any], where: str) ->
     if kind not in ("list()", "list(shape)") or len(shapes) > 1:
         raise ValueError(f"{what} must have one shape as '_output_shapes', got {shapes}")
     held = [
-        (_dtype_of(data.dtype, what), _sizes_of(data.shape, what)) for data in argument.handle_data
+        (_dtype_of(data.dtype, what), _sizes_of(data.shape, what))
+        for data in _items_of(argument.handle_data, what)
     ]
     dtype = _dtype_of(argument.type, f"the type of {what}")
     return name, dtype, shapes[0] if shapes else None, held, made
@@ -195,14 +205,20 @@ def _plain_function(function: Any) -> Plain:
         _plain_argument(
             argument, function.arg_attr[i].attr if i in function.arg_attr else {}, where
         )
-        for i, argument in enumerate(signature.input_arg)
+        for i, argument in enumerate(_items_of(signature.input_arg, f"the input_arg of {where}"))
     ]
     return (
         name,
         arguments,
-        [_plain_argument(argument, {}, where) for argument in signature.output_arg],
+        [
+            _plain_argument(argument, {}, where)
+            for argument in _items_of(signature.output_arg, f"the output_arg of {where}")
+        ],
         bool(signature.is_stateful),
-        [_plain_node(node, None) for node in function.node_def],
+        [
+            _plain_node(node, None)
+            for node in _items_of(function.node_def, f"the node_def of {where}")
+        ],
         {str(key): str(value) for key, value in function.ret.items()},
         [(str(key), str(value)) for key, value in function.control_ret.items()],
         _attributes_of(function.attr, where),
@@ -226,8 +242,11 @@ def plain_graph(graph_def: Any) -> Plain:
                 "gradients follow from the nodes"
             )
         return (
-            [_plain_node(node, around) for node in graph_def.node],
-            [_plain_function(function) for function in graph_def.library.function],
+            [_plain_node(node, around) for node in _items_of(graph_def.node, "graph_def.node")],
+            [
+                _plain_function(function)
+                for function in _items_of(graph_def.library.function, "library.function")
+            ],
             _int_of(graph_def.versions.producer, "versions.producer"),
             _int_of(graph_def.versions.min_consumer, "versions.min_consumer"),
         )
