@@ -89,6 +89,9 @@ AttrDefs attr_defs(const Node& node, Library& library) {
   for (const auto& [name, value] : node.attributes()) {
     if (auto def = attr_def(value, library)) all.emplace(name, *std::move(def));
   }
+  // The gradient itself is a function of the program: what imports the node is told that there is
+  // one.
+  if (node.custom_gradient()) all.emplace("_gradient_op_type", std::string("CustomGradient"));
   return all;
 }
 

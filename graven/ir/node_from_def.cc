@@ -8,7 +8,9 @@
 #include "graven/base/strings.h"
 #include "graven/ir/attributes.h"
 #include "graven/ir/bodies.h"
+#include "graven/ir/custom_gradient.h"
 #include "graven/ir/frame.h"
+#include "graven/ir/gradient_context.h"
 #include "graven/ir/graph_builder.h"
 #include "graven/ir/op.h"
 #include "graven/ir/structural_ops.h"
@@ -39,6 +41,27 @@ struct KindName {
   std::string operator()(const std::vector<T>&) const {
     return str_cat("list(", (*this)(T()), ")");
   }
+};
+
+// The name of the gradient that the program which made the node has given it.
+constexpr std::string_view kGradient = "_gradient_op_type";
+
+// Such a gradient, of which there is only the name here.
+class GradientElsewhere final : public CustomGradient {
+ public:
+  GradientElsewhere(std::string node, std::string name)
+      : node_(std::move(node)), name_(std::move(name)) {}
+  Result<std::vector<Gradient>> gradient(Builder&, std::span<const Tensor>,
+                                         std::span<const Tensor>) const override {
+    return Status(
+        Code::kNotFound,
+        str_cat("No gradient defined for operation '", node_, "': its GraphDef names the ",
+                "gradient '", name_, "', a function of the program that made it"),
+        ErrorKind::kLookupError);
+  }
+
+ private:
+  const std::string node_, name_;
 };
 
 // One node on its way into a graph.
@@ -91,10 +114,11 @@ class NodeMaker {
     return status.code() == Code::kNotFound ? noted : noted.as_kind(ErrorKind::kValueError);
   }
 
-  const AttrDef* attribute(std::string_view name) const {
-    auto at = def_.attributes.find(name);
-    return at == def_.attributes.end() ? nullptr : &at->second;
+  static const AttrDef* find(const AttrDefs& attributes, std::string_view name) {
+    auto at = attributes.find(name);
+    return at == attributes.end() ? nullptr : &at->second;
   }
+  const AttrDef* attribute(std::string_view name) const { return find(def_.attributes, name); }
 
   Status wrong_kind(std::string_view name, const AttrDef& got, const std::string& wanted) const {
     return failed("AttrValue had value with type '", std::visit(KindName(), got), "' when '",
@@ -310,7 +334,9 @@ class NodeMaker {
       }
     }
     if (!def_.device.empty()) frame.device = def_.device;
-    Result<Tensors> outputs = builder.apply(*op_, inputs, attrs, name_);
+    const auto* gradient = std::get_if<std::string>(find(def_.attributes, kGradient));
+    Builder& through = gradient ? builder.unrecorded() : builder;
+    Result<Tensors> outputs = through.apply(*op_, inputs, attrs, name_);
     graph_builder.control_inputs = scope;
     frame.device = device;
     if (!outputs.ok()) return failed_with(outputs.status());
@@ -319,8 +345,22 @@ class NodeMaker {
     made.node = made.outputs.empty() ? graph_builder.graph()->nodes().back()
                                      : &symbolic(made.outputs[0]).node();
     if (&made.node->op() == op_) set_extra_attributes(*made.node, def_.attributes);
+    if (gradient) set_gradient(made, inputs, *gradient);
     RETURN_IF_ERROR(narrow(made));
     return made;
+  }
+
+  void set_gradient(const MadeNode& made, std::span<const Tensor> inputs,
+                    const std::string& name) const {
+    const auto elsewhere = make_ref<GradientElsewhere>(made.node->name(), name);
+    made.node->graph().set_custom_gradient(made.node, elsewhere);
+    const BackwardRef backward =
+        backward_of(name, [elsewhere](Builder& b, std::span<const Gradient>) {
+          return elsewhere->gradient(b, {}, {});
+        });
+    for (Listener* listener : Frame::current().listeners) {
+      listener->on_step(inputs, {made.outputs.data(), made.outputs.size()}, backward);
+    }
   }
 
   // Takes over what "_output_shapes" says.

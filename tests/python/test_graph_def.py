@@ -234,6 +234,34 @@ def test_gradients_flow_through_nodes_that_were_data() -> None:
     assert tape.gradient(z, x).numpy().tolist() == [6.0]
 
 
+def test_a_gradient_that_only_the_maker_has_is_a_lookup_error() -> None:
+    @tf.custom_gradient
+    def clipped(x: Any) -> Any:
+        return tf.identity(x), lambda dy: tf.clip_by_value(dy, -1.0, 1.0)
+
+    concrete = tf.function(lambda x: 5.0 * clipped(x)).get_concrete_function(
+        tf.TensorSpec([], name="x")
+    )
+    graph_def, name = concrete.graph.as_graph_def(), concrete.outputs[0].name
+
+    @tf.function
+    def inside(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            (y,) = tf.import_graph_def(graph_def, {"x": x}, [name])
+        return tape.gradient(y, x)
+
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = run(graph_def, x, name)
+    assert y.numpy() == 10.0
+    ways: list[Callable[[], Any]] = [lambda: inside(x), lambda: tape.gradient(y, x)]
+    for differentiate in ways:
+        with pytest.raises(LookupError, match="No gradient defined for operation 'import/"):
+            differentiate()
+
+
 def test_sizes_that_a_trace_leaves_open_stay_open() -> None:
     @tf.function(autograph=False, reduce_retracing=True)
     def f(x: Any) -> Any:
