@@ -114,6 +114,8 @@ def test_a_counter_that_decides_a_branch_costs_a_bounded_number_of_traces(
 
     @tf.function
     def f(x: Any) -> Any:
+        for _ in range(50):  # so that traces take nearly all of the time, however slow the machine
+            x = x * 1.0
         if model.step % 1000 == 999:
             return x * 3.0
         return x * 5.0 if model.flag else x * 2.0
