@@ -339,16 +339,20 @@ Result<Ref<GradientPair>> gradient_pair(const Ref<Body>& body, PairOf of) {
 namespace {
 
 // Applies a call. Tapes identify tensors by their objects, so the first num_own outputs are objects
-// of their own, even if they are inputs. Side outputs need not be: the gradient with respect to a
-// side output that is an input is the gradient with respect to the input.
+// of their own, even if they are inputs. A side output that the graph has for an input need not be:
+// the gradient with respect to it is that with respect to the input. One that is an input only when
+// the graph runs, such as what stop_gradient gives, is an object of its own.
 Result<Tensors> apply_unrecorded(Builder& plain, const Ref<Body>& body,
                                  std::span<const Tensor> inputs, std::string_view name,
                                  size_t num_own) {
   Result<Tensors> outputs = plain.call(body, inputs, name);
   if (outputs.ok() && !plain.graph()) {
-    for (size_t i = 0; i < num_own; ++i) {
+    const Graph& graph = *body->graph();
+    for (size_t i = 0; i < outputs->size(); ++i) {
       Tensor& output = (*outputs)[i];
-      if (!output.object()->is_unique()) output = output.with_shape(output.shape());
+      if (output.object()->is_unique()) continue;
+      const bool is_input = i >= num_own && graph.is_input(graph.outputs()[i].node);
+      if (!is_input) output = output.with_shape(output.shape());
     }
   }
   return outputs;

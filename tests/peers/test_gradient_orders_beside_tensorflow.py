@@ -220,6 +220,9 @@ def test_what_a_custom_gradient_closes_over(output: str, watched: str, wrapper: 
 # --- Four orders: where they are zero and where None.
 
 SCALARS: dict[str, Callable[[Any, Any], Any]] = {
+    "stopped": lambda tf, x: tf.stop_gradient(x) * x,
+    "stopped twice": lambda tf, x: tf.stop_gradient(x) * x * x,
+    "divided by stopped": lambda tf, x: x / tf.reshape(tf.stop_gradient(x), []),
     "linear": lambda tf, x: 3.0 * x,
     "affine": lambda tf, x: 3.0 * x + 1.0,
     "quotient": lambda tf, x: x / 2.0,
