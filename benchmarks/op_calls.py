@@ -69,7 +69,7 @@ _NOT_TIMED = {
     ),
     "FakeParam": "a value that nothing reads",
     **_each("ReadFile WriteFile", "the time is that of the file system"),
-    **_each("end_trace_lock explain trace_lock", "computes nothing"),
+    **_each("end_trace_lock explain import_graph_def trace_lock", "computes nothing"),
     **_each(
         "signal.inverse_mdct signal.inverse_stft signal.inverse_stft_window_fn signal.mdct "
         "signal.stft",
