@@ -8,6 +8,7 @@
 #include "graven/python/convert.h"
 #include "graven/python/object.h"
 #include "graven/python/tensor_object.h"
+#include "graven/tensor/logical_cpus.h"
 
 // The structs are those of DLPack's ABI before its version 1.0
 // (https://dmlc.github.io/dlpack/latest/c_api.html), and the capsules those of its protocol for
@@ -112,7 +113,7 @@ PyObject* tensor_dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
     return nullptr;
   }
   const std::optional<Code> code = code_of(tensor.dtype());
-  if (!code || !tensor.device().is_host()) {
+  if (!code || !engine::has_memory_of_host(tensor.device())) {
     PyErr_Format(PyExc_BufferError, "A tensor of dtype %s on %s has no form in DLPack",
                  std::string(dtype_name(tensor.dtype())).c_str(), tensor.device().name().c_str());
     return nullptr;

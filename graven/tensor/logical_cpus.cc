@@ -25,6 +25,10 @@ class LogicalCpu final : public Device {
 
 }  // namespace
 
+bool has_memory_of_host(const Device& device) {
+  return device.is_host() || dynamic_cast<const LogicalCpu*>(&device);
+}
+
 void make_logical_cpus(int count) {
   std::string name = Device::host().name();
   name.pop_back();  // its number

@@ -159,6 +159,16 @@ def test_logical_cpus_cannot_be_changed_once_they_were_listed() -> None:
     assert refused.startswith("Virtual devices cannot be modified after being initialized")
 
 
+def test_tensors_of_logical_cpus_are_in_the_memory_of_the_process() -> None:
+    program = """
+        import numpy as np
+        with tf.device("/CPU:1"):
+            x = tf.constant([1.0, 2.0])
+        print(x.device[-5:], np.from_dlpack(x).tolist())
+    """
+    assert with_three_cpus(program) == "CPU:1 [1.0, 2.0]"
+
+
 def test_programs_run_on_logical_cpus_as_on_one() -> None:
     program = """
         import numpy as np
