@@ -668,6 +668,9 @@ class RaggedTensor(CompositeTensor):
             array[i] = row
         return array
 
+    def __bool__(self) -> bool:
+        raise TypeError("RaggedTensor may not be used as a boolean.")
+
     def __repr__(self) -> str:
         if isinstance(self._row_splits, _engine.SymbolicTensor):
             return f"tf.RaggedTensor(values={self._values}, row_splits={self._row_splits})"

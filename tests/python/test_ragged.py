@@ -255,6 +255,14 @@ def test_ragged_and_dense_tensors_are_joined() -> None:
         concat([r, rows(1, 2, 3)], 1)
 
 
+def test_a_ragged_tensor_is_no_condition() -> None:
+    for f in (lambda r: 1 if r else 2, tf.function(lambda r: 1 if r else 2)):
+        with pytest.raises(
+            TypeError, match=r"(may not be used as a boolean|cannot be used as a condition)"
+        ):
+            f(rows(1, 2))
+
+
 def test_a_constant_of_no_row_may_have_a_ragged_rank() -> None:
     empty = tf.ragged.constant([], ragged_rank=1, dtype=tf.int32)
     assert empty.to_list() == [] and empty.ragged_rank == 1
