@@ -1,8 +1,5 @@
 #include "graven/control/check_numerics.h"
 
-#include <cmath>
-#include <complex>
-#include <type_traits>
 #include <utility>
 
 #include "graven/base/strings.h"
@@ -10,6 +7,7 @@
 #include "graven/ir/body.h"
 #include "graven/ir/checking_builder.h"
 #include "graven/ir/frame.h"
+#include "graven/ops/non_finite.h"
 #include "graven/ops/tensor_summary.h"
 #include "graven/runtime/eager_builder.h"
 
@@ -18,25 +16,11 @@ namespace {
 
 // How many lines of NaN and infinities; "" if there are none.
 std::string counts_text(const Tensor& x) {
-  int64_t num_nan = 0, num_plus = 0, num_minus = 0;
-  visit_plain(x.dtype(), [&](auto zero) {
-    using T = decltype(zero);
-    if constexpr (!std::is_integral_v<T> && !std::is_same_v<T, std::complex<float>> &&
-                  !std::is_same_v<T, std::complex<double>>) {
-      using Wide = std::conditional_t<std::is_same_v<T, double>, double, float>;
-      for (const T& element : x.data<T>()) {
-        const auto value = static_cast<Wide>(element);
-        if (std::isfinite(value)) continue;
-        num_nan += std::isnan(value);
-        num_plus += std::isinf(value) && value > 0;
-        num_minus += std::isinf(value) && value < 0;
-      }
-    }
-  });
+  const NonFinite found = count_non_finite(x);
   std::string text;
-  if (num_minus > 0) text += str_cat("  # of -Inf elements: ", num_minus, "\n");
-  if (num_plus > 0) text += str_cat("  # of +Inf elements: ", num_plus, "\n");
-  if (num_nan > 0) text += str_cat("  # of +NaN elements: ", num_nan, "\n");
+  if (found.num_minus > 0) text += str_cat("  # of -Inf elements: ", found.num_minus, "\n");
+  if (found.num_plus > 0) text += str_cat("  # of +Inf elements: ", found.num_plus, "\n");
+  if (found.num_nan > 0) text += str_cat("  # of +NaN elements: ", found.num_nan, "\n");
   return text;
 }
 

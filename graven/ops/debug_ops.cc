@@ -1,7 +1,5 @@
 #include "graven/ops/debug_ops.h"
 
-#include <cmath>
-#include <complex>
 #include <cstdio>
 #include <vector>
 
@@ -11,6 +9,7 @@
 #include "graven/ir/infer_context.h"
 #include "graven/ir/kernel.h"
 #include "graven/ops/elements.h"
+#include "graven/ops/non_finite.h"
 #include "graven/ops/reduction_ops.h"
 #include "graven/ops/register_ops.h"
 #include "graven/ops/tensor_summary.h"
@@ -56,38 +55,15 @@ void define_assert(OpRegistry& ops) {
 
 // --- CheckNumerics.
 
-struct Found {
-  bool nan = false, plus_infinity = false, minus_infinity = false;
-};
-
-Found look_at(const Tensor& x) {
-  Found found;
-  visit_plain(x.dtype(), [&](auto zero) {
-    using T = decltype(zero);
-    if constexpr (!std::is_integral_v<T> && !std::is_same_v<T, std::complex<float>> &&
-                  !std::is_same_v<T, std::complex<double>>) {
-      using Wide = std::conditional_t<std::is_same_v<T, double>, double, float>;
-      for (const T& element : x.data<T>()) {
-        auto value = static_cast<Wide>(element);
-        if (std::isfinite(value)) continue;
-        found.nan |= std::isnan(value);
-        found.plus_infinity |= std::isinf(value) && value > 0;
-        found.minus_infinity |= std::isinf(value) && value < 0;
-      }
-    }
-  });
-  return found;
-}
-
 Status check_numerics_kernel(KernelContext& c) {
   const Tensor& x = c.input(0);
-  Found found = look_at(x);
+  const NonFinite found = count_non_finite(x);
   const bool is_v2 = &c.op() == kCheckNumericsV2.op;
   std::vector<std::string> kinds;
-  if (found.plus_infinity && is_v2) kinds.push_back("+Inf");
-  if (found.minus_infinity && is_v2) kinds.push_back("-Inf");
-  if (!is_v2 && (found.plus_infinity || found.minus_infinity)) kinds.push_back("Inf");
-  if (found.nan) kinds.push_back("NaN");
+  if (found.num_plus > 0 && is_v2) kinds.push_back("+Inf");
+  if (found.num_minus > 0 && is_v2) kinds.push_back("-Inf");
+  if (!is_v2 && (found.num_plus > 0 || found.num_minus > 0)) kinds.push_back("Inf");
+  if (found.num_nan > 0) kinds.push_back("NaN");
   if (!kinds.empty()) {
     std::string all = kinds[0];
     for (size_t i = 1; i < kinds.size(); ++i) {
