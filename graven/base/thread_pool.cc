@@ -22,10 +22,6 @@ int cores_of_process() {
   return CPU_COUNT(&cores);
 }
 
-}  // namespace
-
-namespace {
-
 // Workers look for work for a while before they sleep: to wake a thread takes as long as a small
 // kernel. A worker that found work within kLongestSpin looks that long again; each time it does
 // not, it looks half as long. Likewise the caller looks for the last helper to leave.
