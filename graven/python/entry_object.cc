@@ -13,6 +13,7 @@
 #include "graven/python/errors.h"
 #include "graven/python/graph_object.h"
 #include "graven/python/object.h"
+#include "graven/python/results.h"
 #include "graven/python/slot.h"
 #include "graven/python/tensor_object.h"
 #include "graven/python/trace_types.h"
@@ -46,11 +47,6 @@ struct EntryView {
 [[noreturn]] void throw_status(const Status& status) {
   raise(status);
   throw nb::python_error();
-}
-
-nb::object steal(PyObject* object) {
-  if (!object) throw nb::python_error();
-  return nb::steal(object);
 }
 
 nb::list wrap_all(std::span<const Tensor> tensors) {

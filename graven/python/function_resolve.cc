@@ -9,6 +9,7 @@
 #include "graven/python/errors.h"
 #include "graven/python/function_opaque.h"
 #include "graven/python/function_words.h"
+#include "graven/python/literal.h"
 #include "graven/python/opaque.h"
 #include "graven/python/trace_types.h"
 #include "graven/python/value.h"
@@ -23,12 +24,6 @@ using engine::Result;
 using engine::Status;
 using engine::Tensor;
 using engine::Value;
-
-std::string utf8(PyObject* text) {
-  const char* data = PyUnicode_AsUTF8(text);
-  if (!data) PyErr_Clear();
-  return data ? data : "";
-}
 
 // The functions among the arguments by the names of their parameters; empty if memory is gone.
 Object functions_by_name(FunctionObject* self, const Arguments& bound) {

@@ -14,11 +14,12 @@
 #include "graven/python/convert.h"
 #include "graven/python/errors.h"
 #include "graven/python/graph_object.h"
+#include "graven/python/results.h"
 #include "graven/python/tensor_object.h"
 #include "graven/runtime/eager_builder.h"
 
-// The engine's view of a graph as data, from and to the tuples that _graph_def.py describes. That
-// file has checked the types of what comes in.
+// The engine's view of a graph as data, from and to the tuples that _graph_def.py describes.
+// _import_graph_def.py has checked the types of what comes in.
 
 namespace nb = nanobind;
 
@@ -32,18 +33,6 @@ using engine::EmptyList;
 using engine::FunctionName;
 using engine::Shape;
 using engine::Tensor;
-
-nb::object steal(PyObject* object) {
-  if (!object) throw nb::python_error();
-  return nb::steal(object);
-}
-
-template <typename T>
-T value_or_raise(engine::Result<T> result) {
-  if (result.ok()) return *std::move(result);
-  raise(result.status());
-  throw nb::python_error();
-}
 
 // --- To Python.
 
@@ -278,7 +267,8 @@ nb::object function_def_record(const engine::FunctionDef& function) {
 void bind_graph_def(nb::module_& m) {
   m.def("import_graph_def", import_graph_def, nb::arg("graph_def"), nb::arg("prefix"),
         nb::arg("input_map"), nb::arg("return_elements"),
-        "Adds nodes to the current graph: the inner half of graven._graph_def.import_graph_def.");
+        "Adds nodes to the current graph: the inner half of "
+        "graven._import_graph_def.import_graph_def.");
 }
 
 }  // namespace graven::python

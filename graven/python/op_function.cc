@@ -17,6 +17,7 @@
 #include "graven/python/convert.h"
 #include "graven/python/errors.h"
 #include "graven/python/graph_object.h"
+#include "graven/python/results.h"
 #include "graven/python/tensor_object.h"
 #include "graven/python/typed_operands.h"
 #include "graven/runtime/eager_builder.h"
@@ -362,11 +363,6 @@ nb::dict OpCallable::record() const {
       record.gradient != nullptr && record.gradient != engine::not_differentiable;
   result["is_stateful"] = op_.is_stateful_ever();
   return result;
-}
-
-nb::object steal(PyObject* object) {
-  if (!object) throw nb::python_error();
-  return nb::steal(object);
 }
 
 // The public names of a record: "math.add, add".

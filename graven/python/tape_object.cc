@@ -15,6 +15,7 @@
 #include "graven/python/bind.h"
 #include "graven/python/errors.h"
 #include "graven/python/object.h"
+#include "graven/python/results.h"
 #include "graven/python/tensor_object.h"
 #include "graven/python/variable_object.h"
 #include "graven/runtime/eager_builder.h"
@@ -53,20 +54,6 @@ int clear(PyObject* object) {
 PyType_Slot collector_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse)},
                                  {Py_tp_clear, reinterpret_cast<void*>(clear)},
                                  {0, nullptr}};
-
-nb::object steal(PyObject* object) {
-  if (!object) throw nb::python_error();
-  return nb::steal(object);
-}
-
-template <typename T>
-T value_or_raise(engine::Result<T> result) {
-  if (!result.ok()) {
-    raise(result.status());
-    throw nb::python_error();
-  }
-  return std::move(*result);
-}
 
 // A tensor, or the handle of a variable.
 Tensor tensor_or_handle(nb::handle object) {
