@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include <charconv>
 #include <memory>
 #include <thread>
 #include <unordered_map>
@@ -17,6 +18,7 @@
 #include "graven/python/graph_def.h"
 #include "graven/python/location.h"
 #include "graven/python/object.h"
+#include "graven/python/results.h"
 #include "graven/python/tensor_object.h"
 
 namespace nb = nanobind;
@@ -90,11 +92,6 @@ struct Operation {
     return *map;
   }
 };
-
-nb::object steal(PyObject* object) {
-  if (!object) throw nb::python_error();
-  return nb::steal(object);
-}
 
 nb::object operation(const Ref<Graph>& graph, Node* node) {
   return steal(wrap_operation(graph, node));
@@ -258,7 +255,14 @@ nb::object graph_element(const GraphObject& self, nb::object object, bool allow_
       fail(PyExc_ValueError,
            engine::str_cat("Name '", name, "' appears to refer to a Tensor, not a Operation."));
     }
-    const int index = std::atoi(name.c_str() + colon + 1);
+    const char* const end = name.data() + name.size();
+    int index = 0;
+    const auto read = std::from_chars(name.data() + colon + 1, end, index);
+    if (read.ec != std::errc() || read.ptr != end) {
+      fail(PyExc_ValueError,
+           engine::str_cat("The name '", name, "' looks like a Tensor name, but is not a valid ",
+                           "one. Tensor names must be of the form \"<op_name>:<output_index>\"."));
+    }
     if (node && index >= 0 && index < node->num_outputs()) return tensor(self.graph, {node, index});
     fail(PyExc_KeyError,
          engine::str_cat(
@@ -285,6 +289,13 @@ nb::object graph_element(const GraphObject& self, nb::object object, bool allow_
   if (node && &node->graph() == &graph) return object;
   fail(PyExc_ValueError, engine::str_cat(nb::cast<std::string>(nb::str(object)),
                                          " is not an element of this graph."));
+}
+
+void check_name(nb::handle name, const char* kind) {
+  if (nb::isinstance<nb::str>(name)) return;
+  fail(PyExc_TypeError,
+       engine::str_cat(kind, " names are strings (or similar), not ",
+                       nb::cast<std::string>(nb::handle(name.type()).attr("__name__")), "."));
 }
 
 nb::object traceback_of(const Operation& self) {
@@ -407,35 +418,24 @@ void bind_graph(nb::module_& m) {
           "Returns the Operations in the order in which they were made.")
       .def(
           "get_operation_by_name",
-          [](const GraphObject& self, const std::string& name) {
-            Node* node = self.graph->find(name);
-            if (!node) {
-              PyErr_Format(PyExc_KeyError, "The name '%s' refers to an Operation not in the graph.",
-                           name.c_str());
-              throw nb::python_error();
-            }
-            return operation(self.graph, node);
+          [](const GraphObject& self, nb::object name) {
+            check_name(name, "Operation");
+            return graph_element(self, name, /*allow_tensor=*/false, /*allow_operation=*/true);
           },
           nb::arg("name"),
           "Returns an Operation.\n\nArgs:\n  name: Its name.\n\n"
-          "Raises:\n  KeyError: There is none of this name.")
+          "Raises:\n  KeyError: There is none of this name.\n  TypeError: It is no string.\n"
+          "  ValueError: It is the name of a tensor.")
       .def(
           "get_tensor_by_name",
-          [](const GraphObject& self, const std::string& name) {
-            size_t colon = name.rfind(':');
-            Node* node =
-                colon == std::string::npos ? nullptr : self.graph->find(name.substr(0, colon));
-            int index = node ? std::atoi(name.c_str() + colon + 1) : 0;
-            if (!node || index < 0 || index >= node->num_outputs()) {
-              PyErr_Format(PyExc_KeyError, "The name '%s' refers to a Tensor not in the graph.",
-                           name.c_str());
-              throw nb::python_error();
-            }
-            return tensor(self.graph, {node, index});
+          [](const GraphObject& self, nb::object name) {
+            check_name(name, "Tensor");
+            return graph_element(self, name, /*allow_tensor=*/true, /*allow_operation=*/false);
           },
           nb::arg("name"),
           "Returns a tensor.\n\nArgs:\n  name: \"<op>:<output>\".\n\n"
-          "Raises:\n  KeyError: There is none of this name.")
+          "Raises:\n  KeyError: There is none of this name.\n  TypeError: It is no string.\n"
+          "  ValueError: It is no name of a tensor.")
       .def(
           "as_graph_def",
           [](const GraphObject& self, nb::handle from_version, bool add_shapes) {
