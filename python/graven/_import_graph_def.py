@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graven import _dtypes, _engine
 from graven._device_spec import device_text, parse_device
 from graven._unsupported import refuse
 
-PlainShape = list[int] | None
-Plain = tuple[Any, ...]
-PlainAttributes = dict[str, tuple[str, Any]]
+if TYPE_CHECKING:
+    from graven._graph_def import Plain, PlainAttributes, PlainShape
 
 
 def _is_of(value: Any, kind: type, what: str) -> Any:

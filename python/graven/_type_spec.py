@@ -103,7 +103,7 @@ class TypeSpec(TraceType, metaclass=PublicAbstractClass):
         return self._from_components(_nest.pack_sequence_as(self._component_specs, parts))
 
     # --- Rows of values, and values of rows: for functions like tf.map_fn. They are the engine's,
-    # graven/function/trace_type.h.
+    # graven/function/composite_type.h.
 
     def _ragged_ranks(self) -> tuple[int, ...] | None:
         """For each part of a value how many row splits cut it; None if values have no rows."""
