@@ -8,12 +8,12 @@
 #include "graven/autodiff/add_gradients.h"
 #include "graven/autodiff/backward_builder.h"
 #include "graven/autodiff/call_gradient.h"
-#include "graven/autodiff/derivatives.h"
 #include "graven/autodiff/differentiate.h"
 #include "graven/autodiff/forward_accumulator.h"
 #include "graven/autodiff/forward_graph.h"
 #include "graven/autodiff/gradient_runner.h"
 #include "graven/autodiff/listeners.h"
+#include "graven/autodiff/recorded_step.h"
 #include "graven/autodiff/step.h"
 #include "graven/autodiff/tangent_body.h"
 #include "graven/base/claim.h"
@@ -311,8 +311,7 @@ int64_t GradientPair::bytes() const {
 }
 
 Result<Ref<GradientPair>> gradient_pair(const Ref<Body>& body, PairOf of) {
-  ASSIGN_OR_RETURN(const Ref<Derivatives> derivatives, Derivatives::of(body));
-  return derivatives->pair([&]() -> Result<Ref<GradientPair>> {
+  return body->get_or_make<GradientPair>(Body::kGradientPair, [&]() -> Result<Ref<GradientPair>> {
     RETURN_IF_ERROR(Stack::check("the gradient", body->name()));
     if (holds_itself(*body)) {
       return Status(Code::kUnimplemented,
@@ -326,9 +325,8 @@ Result<Ref<GradientPair>> gradient_pair(const Ref<Body>& body, PairOf of) {
     forward->charge_to(state.get());
     // The pair of the forward half. It must not own that half, whose slot it is in.
     auto num_forward = static_cast<int>(forward_graph->outputs().size());
-    ASSIGN_OR_RETURN(const Ref<Derivatives> of_forward, Derivatives::of(forward));
-    of_forward->set_pair_of_half(
-        Ref<GradientPair>(new GradientPair(state, forward.get(), num_forward)));
+    forward->fill(Body::kGradientPair,
+                  Ref<GradientPair>(new GradientPair(state, forward.get(), num_forward)));
     auto num_outputs = static_cast<int>(body->graph()->outputs().size());
     Ref<GradientPair> pair(new GradientPair(state, forward.get(), num_outputs));
     pair->owned_forward_ = forward;
@@ -358,84 +356,48 @@ Result<Tensors> apply_unrecorded(Builder& plain, const Ref<Body>& body,
   return outputs;
 }
 
-// One call for some listeners: those that joined last come first, and see the call that the others
-// do not know of.
-class RecordedCall {
+// A call, as RecordedStep takes it. Refers to what it was made of.
+class CallStep {
  public:
-  RecordedCall(Builder& plain, std::string_view name, size_t num_own)
-      : plain_(plain), name_(name), num_own_(num_own) {}
+  CallStep(const Ref<Body>& body, std::string_view name, size_t num_own)
+      : body_(&body), name_(name), num_own_(num_own) {}
 
-  Result<Tensors> apply(const Ref<Body>& body, std::span<const Tensor> inputs,
-                        std::span<Listener* const> listeners) {
-    while (!listeners.empty() && !listeners.back()->wants(inputs)) {
-      listeners = listeners.first(listeners.size() - 1);
+  Result<Tensors> run(Builder& plain, std::span<const Tensor> inputs) const {
+    return apply_unrecorded(plain, *body_, inputs, name_, num_own_);
+  }
+  std::string name() const { return (*body_)->name(); }
+  size_t num_outputs(std::span<const Tensor>) const { return (*body_)->graph()->outputs().size(); }
+
+  struct Extended {
+    CallStep step() const { return {forward, name, num_own}; }
+    BackwardRef backward(std::span<const Tensor> inputs, std::span<const Tensor> outputs) const {
+      return backward_of_call(pair, inputs, outputs);
     }
-    if (listeners.empty()) return apply_unrecorded(plain_, body, inputs, name_, num_own_);
-    if (ForwardAccumulator* accumulator = accumulator_of(listeners.back())) {
-      return apply_pushed(body, inputs, *accumulator, listeners.first(listeners.size() - 1));
-    }
-    return apply_taped(body, inputs, listeners);
+    Ref<GradientPair> pair;
+    Ref<Body> forward;
+    std::string_view name;
+    size_t num_own;
+    std::vector<Tensor> more_inputs = {};  // none
+  };
+  Result<Extended> extended(Builder&) const {
+    ASSIGN_OR_RETURN(Ref<GradientPair> pair, gradient_pair(*body_));
+    Ref<Body> forward = pair->forward();
+    return Extended{std::move(pair), std::move(forward), name_, num_own_};
+  }
+  struct Pushed : TangentBody {
+    CallStep step() const { return {body, name, num_own}; }
+    std::string_view name;
+    size_t num_own;
+  };
+  Result<Pushed> with_tangents(const std::vector<bool>& has_tangent) const {
+    ASSIGN_OR_RETURN(const TangentBody* made, tangent_body(*body_, has_tangent));
+    return Pushed{*made, name_, num_own_};
   }
 
  private:
-  // For the last listeners, which are tapes.
-  Result<Tensors> apply_taped(const Ref<Body>& body, std::span<const Tensor> inputs,
-                              std::span<Listener* const> listeners) {
-    InlineVector<Listener*, 2> tapes;
-    for (; !listeners.empty() && !accumulator_of(listeners.back());
-         listeners = listeners.first(listeners.size() - 1)) {
-      if (listeners.back()->wants(inputs)) tapes.push_back(listeners.back());
-    }
-    std::ranges::reverse(tapes);
-    auto pair = gradient_pair(body);
-    const size_t num_outputs = body->graph()->outputs().size();
-    Result<Tensors> outputs = apply(pair.ok() ? (*pair)->forward() : body, inputs, listeners);
-    if (!outputs.ok()) return outputs;
-    // Where there is no pair the call itself is fine; it is an error to ask for its gradient.
-    const BackwardRef backward = pair.ok() ? backward_of_call(std::move(*pair), inputs, *outputs)
-                                           : backward_that_fails(body->name(), pair.status());
-    // Side outputs have a part in gradients of gradients only.
-    const bool is_alone = tapes.size() == 1 && !tapes[0]->wants_higher_orders();
-    const size_t num_heard = is_alone ? num_outputs : outputs->size();
-    for (Listener* tape : tapes) tape->on_step(inputs, {outputs->data(), num_heard}, backward);
-    outputs->resize(num_outputs);
-    return outputs;
-  }
-
-  // For an accumulator, which is the last listener.
-  Result<Tensors> apply_pushed(const Ref<Body>& body, std::span<const Tensor> inputs,
-                               ForwardAccumulator& accumulator, std::span<Listener* const> outer) {
-    const auto made = tangents_of_call(body, inputs, accumulator);
-    if (!made.ok()) {
-      Result<Tensors> outputs = apply(body, inputs, outer);
-      if (outputs.ok()) accumulator.note(inputs, *outputs, made.status());
-      return outputs;
-    }
-    const auto& [with, all] = *made;
-    ASSIGN_OR_RETURN(Tensors outputs, apply(with->body, all, outer));
-    const Tensors tangents = tangents_among(outputs, with->gives);
-    outputs.resize(with->gives.size());
-    accumulator.note(inputs, outputs, tangents, with->failed);
-    return outputs;
-  }
-
-  static Result<std::pair<const TangentBody*, std::vector<Tensor>>> tangents_of_call(
-      const Ref<Body>& body, std::span<const Tensor> inputs,
-      const ForwardAccumulator& accumulator) {
-    ASSIGN_OR_RETURN(const Tensors tangents, accumulator.tangents_of(inputs));
-    std::vector<bool> takes;
-    std::vector<Tensor> all(inputs.begin(), inputs.end());
-    for (const Tensor& tangent : tangents) {
-      takes.push_back(bool(tangent));
-      if (tangent) all.push_back(tangent);
-    }
-    ASSIGN_OR_RETURN(const TangentBody* made, tangent_body(body, takes));
-    return std::pair(made, std::move(all));
-  }
-
-  Builder& plain_;
-  const std::string_view name_;
-  const size_t num_own_;
+  const Ref<Body>* body_;
+  std::string_view name_;
+  size_t num_own_;
 };
 
 }  // namespace
@@ -445,8 +407,7 @@ Result<Tensors> apply_call(Builder& builder, const Ref<Body>& body, std::span<co
   Builder& plain = builder.unrecorded();
   const Listeners listeners = listeners_of_step(builder, inputs);
   const size_t num_own = body->graph()->outputs().size();
-  if (listeners.empty()) return apply_unrecorded(plain, body, inputs, name, num_own);
-  return RecordedCall(plain, name, num_own).apply(body, inputs, listeners);
+  return RecordedStep<CallStep>(plain).apply({body, name, num_own}, inputs, listeners);
 }
 
 }  // namespace graven::engine

@@ -13,7 +13,6 @@
 
 #include "graven/autodiff/call_gradient.h"
 #include "graven/autodiff/custom_gradient.h"
-#include "graven/autodiff/derivatives.h"
 #include "graven/autodiff/expand_composites.h"
 #include "graven/autodiff/gradient_pair.h"
 #include "graven/autodiff/step.h"
@@ -386,7 +385,7 @@ Result<const TangentBody*> TangentBodies::get(const Body& body, const std::vecto
 
 int64_t TangentBodies::bytes() {
   MutexLock lock(mutex_);
-  int64_t total = heap_bytes(bodies_);
+  int64_t total = bytes_of_object<TangentBodies>() + heap_bytes(bodies_);
   for (const auto& [key, made] : bodies_) {
     total += heap_bytes(key.first) + heap_bytes(key.second) + bytes_of_object<TangentBody>() +
              heap_bytes(made->takes) + heap_bytes(made->gives) + heap_bytes(made->failed) +
@@ -397,8 +396,9 @@ int64_t TangentBodies::bytes() {
 
 Result<const TangentBody*> tangent_body(const Ref<Body>& body, const std::vector<bool>& takes,
                                         const std::vector<bool>& at_least) {
-  ASSIGN_OR_RETURN(const Ref<Derivatives> derivatives, Derivatives::of(body));
-  return derivatives->tangents().get(*body, takes, at_least);
+  const auto none = []() -> Result<Ref<TangentBodies>> { return make_ref<TangentBodies>(); };
+  ASSIGN_OR_RETURN(const auto bodies, body->get_or_make<TangentBodies>(Body::kTangents, none));
+  return bodies->get(*body, takes, at_least);
 }
 
 Result<TangentNode> tangent_node(const Op& op, AttrsRef attrs, std::vector<bool> has_tangent) {

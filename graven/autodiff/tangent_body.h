@@ -35,8 +35,8 @@ struct TangentBody {
 Result<const TangentBody*> tangent_body(const Ref<Body>& body, const std::vector<bool>& takes,
                                         const std::vector<bool>& at_least = {});
 
-// The bodies with tangents that were made of a body. Any thread may use it.
-class TangentBodies {
+// The bodies with tangents that were made of a body, in its slot kTangents. Any thread may use it.
+class TangentBodies final : public RefCounted {
  public:
   Result<const TangentBody*> get(const Body& body, const std::vector<bool>& takes,
                                  const std::vector<bool>& at_least);

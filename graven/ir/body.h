@@ -16,8 +16,9 @@ namespace graven::engine {
 GRAVEN_API int64_t next_uid();
 
 // A finished function: the attribute of calls, If, While and Case. Its graph does not change any
-// more. Objects that are made from it once (its Program, its gradient pair, output types for
-// constant arguments) sit in slots that other rooms fill; their bytes are counted here.
+// more. Objects that are made from it once (its Program, its gradient pair, bodies that compute
+// tangents too, output types for constant arguments) sit in slots that other rooms fill; their
+// bytes are counted here.
 //
 // Each body is charged to one owner, so that its bytes are counted once however many nodes hold it.
 // The owner is its Entry or gradient pair, or else the first node that holds it.
@@ -31,7 +32,7 @@ class GRAVEN_API Body : public RefCounted {
   // Effects on the graph's inputs, in their order. stateful if any node is.
   const Effects& effects() const { return effects_; }
 
-  enum Slot { kProgram, kGradientPair, kOutputTypes, kNumSlots };
+  enum Slot { kProgram, kGradientPair, kTangents, kOutputTypes, kNumSlots };
   // The object in the slot; `make` makes it if the slot is empty. Its bytes() count as bytes of the
   // body, and are read each time.
   //
