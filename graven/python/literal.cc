@@ -13,12 +13,12 @@ using engine::make_ref;
 using engine::Ref;
 using engine::Result;
 
-std::string utf8(PyObject* text) {
+std::string utf8(PyObject* text, std::string_view otherwise) {
   Py_ssize_t size = 0;
   const char* data = text ? PyUnicode_AsUTF8AndSize(text, &size) : nullptr;
   if (!data) {
     PyErr_Clear();
-    return {};
+    return std::string(otherwise);
   }
   return std::string(data, size);
 }

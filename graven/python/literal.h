@@ -2,6 +2,7 @@
 #include <Python.h>
 
 #include <string>
+#include <string_view>
 
 #include "graven/base/status.h"
 #include "graven/ir/literal.h"
@@ -9,9 +10,9 @@
 
 namespace graven::python {
 
-// The text of a str. Empty, with no exception left, for null and for half of a surrogate pair,
-// which UTF-8 has no bytes for.
-std::string utf8(PyObject* text);
+// The text of a str. `otherwise`, with no exception left, for null and for half of a surrogate
+// pair, which UTF-8 has no bytes for.
+std::string utf8(PyObject* text, std::string_view otherwise = {});
 
 // The literal of an object of the kinds that the engine knows by value; false for other objects.
 bool known_literal(PyObject* object, engine::Literal& literal);

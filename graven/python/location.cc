@@ -11,6 +11,7 @@
 
 #include "graven/base/heap_bytes.h"
 #include "graven/function/process_bytes.h"
+#include "graven/python/literal.h"
 #include "graven/python/object.h"
 
 namespace graven::python {
@@ -22,13 +23,6 @@ using engine::SourceFrame;
 
 // Frames kept of one node: the innermost of the user's code.
 constexpr int kMaxFrames = 16;
-
-// Names may hold characters that UTF-8 cannot write.
-std::string utf8(PyObject* text) {
-  const char* bytes = PyUnicode_AsUTF8(text);
-  if (!bytes) PyErr_Clear();
-  return bytes ? bytes : "?";
-}
 
 // Whether a frame runs a module of the package graven, by the name that its globals say: files of
 // users may lie anywhere, in folders called graven too. Code without a module is the user's.
@@ -75,15 +69,14 @@ class PythonLocation final : public Location {
     Object linecache = Object::take(run_python<PyImport_ImportModule>("linecache"));
     for (auto place = places_.rbegin(); place != places_.rend(); ++place) {
       SourceFrame frame;
-      frame.file = utf8(place->code->co_filename);
-      frame.function = utf8(place->code->co_name);
+      frame.file = utf8(place->code->co_filename, "?");
+      frame.function = utf8(place->code->co_name, "?");
       frame.line = place->line;
       Object text =
           linecache ? Object::take(run_python<PyObject_CallMethod>(
                           linecache.get(), "getline", "Oi", place->code->co_filename, place->line))
                     : Object();
-      const char* utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
-      if (utf8) frame.text = utf8;
+      frame.text = utf8(text.get());
       size_t start = frame.text.find_first_not_of(" \t");
       frame.text = start == std::string::npos ? "" : frame.text.substr(start);
       while (!frame.text.empty() && frame.text.back() == '\n') frame.text.pop_back();

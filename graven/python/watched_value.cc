@@ -5,6 +5,7 @@
 
 #include "graven/base/heap_bytes.h"
 #include "graven/base/strings.h"
+#include "graven/python/literal.h"
 
 namespace graven::python {
 
@@ -141,12 +142,6 @@ PyObject* referent(PyObject* reference) {
 #endif
 }
 
-std::string utf8(PyObject* text) {
-  const char* bytes = text ? PyUnicode_AsUTF8(text) : nullptr;
-  if (!bytes) PyErr_Clear();
-  return bytes ? bytes : "?";
-}
-
 std::string key_text(PyObject* key) { return engine::str_cat("[", watched_text(key), "]"); }
 
 }  // namespace
@@ -164,7 +159,7 @@ std::string watched_text(PyObject* value) {
   if (!value) return "nothing";
   if (is_plain(value)) {
     Object text = Object::take(PyObject_Repr(value));
-    std::string repr = utf8(text.get());
+    std::string repr = utf8(text.get(), "?");
     if (repr.size() > kMaxText) repr = repr.substr(0, kMaxText) + "...";
     return repr;
   }
@@ -172,7 +167,7 @@ std::string watched_text(PyObject* value) {
   if (is_container(value)) return engine::str_cat("a ", name, " of ", length_of(value), " items");
   if (PyFunction_Check(value)) {
     return engine::str_cat("the function ",
-                           utf8(reinterpret_cast<PyFunctionObject*>(value)->func_qualname));
+                           utf8(reinterpret_cast<PyFunctionObject*>(value)->func_qualname, "?"));
   }
   if (PyType_Check(value)) {
     return engine::str_cat("the class ", reinterpret_cast<PyTypeObject*>(value)->tp_name);
