@@ -357,6 +357,31 @@ def test_a_function_within_a_trace_is_watched_by_that_trace() -> None:
     assert inner(X, g) == 6.0
 
 
+@pytest.mark.parametrize(("changes", "is_shared"), [(7, True), (8, False)])
+def test_a_function_whose_captured_value_changes_again_and_again_is_by_identity(
+    changes: int, is_shared: bool
+) -> None:
+    def make(k: float) -> Any:
+        def put(value: float) -> None:
+            nonlocal k
+            k = value
+
+        return (lambda x: x * k), put
+
+    f = _apply()
+    g, put = make(0.0)
+    for i in range(changes + 1):
+        put(float(i))
+        assert f(X, g) == 2.0 * i
+    traces = f.experimental_get_tracing_count()
+    fresh, _ = make(float(changes))
+    assert f(X, fresh) == 2.0 * changes
+    assert (f.experimental_get_tracing_count() == traces) == is_shared
+    if not is_shared:
+        why = f.cache_info().signatures[-1].why
+        assert "by identity as what it has captured or reads has changed 8 times" in why
+
+
 def test_a_miss_says_what_differs_and_why_functions_are_known_by_identity() -> None:
     f = _apply()
     f(X, _scaled(2.0))
