@@ -123,6 +123,76 @@ def test_lists_and_dicts_are_put_back() -> None:
     assert named["inner"] is inner
 
 
+def _deletes_items(box: Any) -> None:
+    del box.values[0]
+    del box.named["rate"]
+    del box.named["inner"][-1]
+
+
+def _pops_items(box: Any) -> None:
+    box.values.pop()
+    box.named.pop("rate")
+    box.named["inner"].pop(0)
+
+
+def _clears(box: Any) -> None:
+    box.values.clear()
+    box.named["inner"].remove(2.0)
+    box.named.popitem()
+
+
+def _reorders(box: Any) -> None:
+    box.values.sort()
+    box.named["inner"].reverse()
+
+
+@pytest.mark.parametrize(
+    "change", [_deletes_items, _pops_items, _clears, _reorders], ids=lambda f: f.__name__
+)
+def test_what_was_deleted_or_reordered_is_put_back(change: Any) -> None:
+    box = Box(k=2.0, values=[3.0, 1.0], named={"inner": [1.0, 2.0], "rate": 2.0})
+
+    @tf.function
+    def f(x: Any) -> Any:
+        total = x * len(box.values) * box.named["rate"] * box.values[0]
+        for each in box.named["inner"]:
+            total = total * each
+        if box.k != 2.0:
+            change(box)
+            raise ValueError("not traced")
+        return total
+
+    values, inner = box.values, box.named["inner"]
+    f(ONE)
+    box.k = 5.0
+    assert f(ONE) == 24.0
+    assert box.values is values and values == [3.0, 1.0]
+    assert box.named == {"inner": [1.0, 2.0], "rate": 2.0}
+    assert box.named["inner"] is inner
+
+
+def test_deleted_names_are_put_back() -> None:
+    global rate
+    rate = 2.0
+    box = Box(k=2.0, other=3.0)
+    shift = 5.0
+
+    @tf.function
+    def f(x: Any) -> Any:
+        global rate
+        nonlocal shift
+        total = x * rate * box.other + shift
+        if box.k != 2.0:
+            del rate, box.other, shift
+            raise ValueError("not traced")
+        return total
+
+    f(ONE)
+    box.k = 5.0
+    assert f(ONE) == 11.0
+    assert (rate, box.other, shift) == (2.0, 3.0, 5.0)
+
+
 @pytest.mark.parametrize(("number", "left"), [(4096, 1.0), (4097, 7.0)])
 def test_containers_of_more_than_4096_items_are_not_put_back(number: int, left: float) -> None:
     box = Box(k=2.0, values=[1.0] * number, named={i: 1.0 for i in range(number)})

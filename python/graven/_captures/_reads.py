@@ -73,6 +73,8 @@ _LOGS = frozenset({"debug", "info", "warning", "warn", "error", "exception", "cr
 _CHANGES = frozenset(
     {"append", "extend", "insert", "add", "update", "clear", "remove", "discard", "setdefault"}
 )
+# Methods that change an object, and whose result or work depends on what it holds.
+_READING_CHANGES = frozenset({"pop", "popitem", "popleft", "sort", "reverse"})
 _HOST_CALLS = frozenset({(ATTRIBUTE, "py_function"), (ATTRIBUTE, "numpy_function")})
 _WHOLE_VIEWS = frozenset({"items", "values", "keys", "copy"})
 _SAME_ITEMS = frozenset({"list", "tuple", "reversed", "sorted", "iter", "set", "frozenset"})
@@ -386,6 +388,22 @@ class _Reader:
         for path in owner.paths:
             self.reads.changed.setdefault(path, self.line)
 
+    def delete(self, instruction: Instruction) -> None:
+        name = instruction.argval
+        target: frozenset[Path] = frozenset()
+        match instruction.opname:
+            case "DELETE_SUBSCR":
+                target = self.stack[-2].paths if len(self.stack) > 1 else target
+            case "DELETE_ATTR":
+                target = _stepped(self.stack[-1], (ATTRIBUTE, name)).paths if self.stack else target
+            case "DELETE_GLOBAL" | "DELETE_NAME":
+                target = frozenset([((GLOBAL, name),)])
+            case "DELETE_DEREF" if self.scope.owner(name) is None:
+                target = frozenset([((CELL, name),)])
+        for path in target:
+            self.reads.changed.setdefault(path, self.line)
+        self.unknown(instruction)
+
     # Computations.
 
     def binary(self, instruction: Instruction) -> None:
@@ -539,7 +557,7 @@ class _Reader:
                 return handled
         if known != "change":
             self.use(_Value(callee.paths, callee.taints))
-        if known == "change":
+        if known == "change" or _is_reading_change(callee):
             for path in callee.paths:
                 self.reads.changed.setdefault(path[:-1], self.line)
         if known == "change" or not callee.paths:
@@ -637,6 +655,14 @@ def _known_call(callee: _Value) -> str | None:
     return name
 
 
+def _is_reading_change(callee: _Value) -> bool:
+    """Tells whether a method changes its object, and reads it too."""
+    return bool(callee.paths) and all(
+        len(path) > 1 and path[-1][0] == ATTRIBUTE and path[-1][1] in _READING_CHANGES
+        for path in callee.paths
+    )
+
+
 def _is_host_call(callee: _Value) -> bool:
     """Tells whether a function is tf.py_function, tf.numpy_function, or a decorator of theirs."""
     called = [path[:-1] if path and path[-1][0] == CALLED else path for path in callee.paths]
@@ -687,6 +713,10 @@ _HANDLERS: dict[str, Any] = {
     **dict.fromkeys(("STORE_GLOBAL", "STORE_NAME"), _R.store_global),
     "STORE_ATTR": _R.store_attribute,
     "STORE_SUBSCR": _R.store_item,
+    **dict.fromkeys(
+        ("DELETE_SUBSCR", "DELETE_ATTR", "DELETE_GLOBAL", "DELETE_NAME", "DELETE_DEREF"),
+        _R.delete,
+    ),
     "BINARY_OP": _R.binary,
     **dict.fromkeys(("UNARY_NEGATIVE", "UNARY_NOT", "UNARY_INVERT", "UNARY_POSITIVE"), _R.unary),
     **dict.fromkeys(("COMPARE_OP", "IS_OP", "CONTAINS_OP"), _R.compare),
