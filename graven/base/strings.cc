@@ -17,6 +17,13 @@ std::string shortest_text(T value) {
 
 }  // namespace
 
+std::string shortened(std::string text, size_t max_bytes) {
+  if (text.size() <= max_bytes) return text;
+  while (max_bytes > 0 && (text[max_bytes] & 0xc0) == 0x80) --max_bytes;  // not in a character
+  text.resize(max_bytes);
+  return text + "...";
+}
+
 std::string shortest(float value) { return shortest_text(value); }
 std::string shortest(double value) { return shortest_text(value); }
 

@@ -44,6 +44,9 @@ std::string str_join(const Range& parts, std::string_view separator) {
   return out;
 }
 
+// At most so many bytes of UTF-8 text, whole characters, with "..." in the place of the rest.
+GRAVEN_API std::string shortened(std::string text, size_t max_bytes);
+
 // Shortest text that reads back to the same float, respectively double.
 GRAVEN_API std::string shortest(float value);
 GRAVEN_API std::string shortest(double value);

@@ -1,5 +1,6 @@
 #include "graven/function/advice.h"
 
+#include <algorithm>
 #include <cctype>
 #include <limits>
 #include <optional>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "graven/base/strings.h"
+#include "graven/function/type_text.h"
 
 namespace graven::engine {
 namespace {
@@ -110,6 +112,38 @@ Ref<const TensorType> tensor_for_both(const TraceType& now, const TraceType& bef
   return nullptr;
 }
 
+// A text of specs as a program writes it: "tf.RaggedTensorSpec(tf.TensorShape([2, None]), ...".
+std::string as_python_code(std::string_view specs) {
+  constexpr std::string_view kNames[] = {"TensorSpec",       "RaggedTensorSpec",
+                                         "SparseTensorSpec", "IndexedSlicesSpec",
+                                         "OptionalSpec",     "TensorShape"};
+  std::string code;
+  for (size_t at = 0; at < specs.size();) {
+    size_t end = at;
+    while (end < specs.size() && (std::isalnum(static_cast<unsigned char>(specs[end])) ||
+                                  specs[end] == '_' || specs[end] == '.')) {
+      ++end;
+    }
+    const std::string_view word = specs.substr(at, end - at);
+    if (std::ranges::count(kNames, word) > 0) code += "tf.";
+    end = std::max(end, at + 1);  // a character that is of no word
+    code += specs.substr(at, end - at);
+    at = end;
+  }
+  return code;
+}
+
+// The spec of what could stand for both leaves; none if there is none.
+std::optional<std::string> spec_for_both(const TraceType& now, const TraceType& before,
+                                         Speech speech) {
+  if (auto tensor = tensor_for_both(now, before)) return speech.spec(*tensor);
+  if (now.kind() != Kind::kForeign || before.kind() != Kind::kForeign) return std::nullopt;
+  const TraceTypeRef common = now.common_supertype(before);
+  const std::string text = common ? spec_text(*common) : "";
+  if (text.empty()) return std::nullopt;
+  return as_python_code(text);
+}
+
 // The specs of an input_signature for both calls; none if an argument is no tensor, and could not
 // be one.
 std::optional<std::vector<std::string>> specs_for_both(const FunctionType& call,
@@ -122,9 +156,9 @@ std::optional<std::vector<std::string>> specs_for_both(const FunctionType& call,
     if (now.kind == ParameterKind::kKeywordOnly || (is_literal && now.type->equals(*before.type))) {
       return std::nullopt;
     }
-    const auto both = tensor_for_both(*now.type, *before.type);
+    auto both = spec_for_both(*now.type, *before.type, speech);
     if (!both) return std::nullopt;
-    specs.push_back(speech.spec(*both));
+    specs.push_back(std::move(*both));
   }
   return specs;
 }
@@ -135,17 +169,19 @@ std::string advice_for(const std::string& path, const TraceType& now, const Trac
                        const FunctionType& call, const FunctionType& entry, Language language) {
   const Speech speech{language};
   const bool are_tensors = now.kind() == Kind::kTensor && before.kind() == Kind::kTensor;
+  const bool are_composites = now.kind() == Kind::kForeign && before.kind() == Kind::kForeign;
   const auto both = tensor_for_both(now, before);
+  const auto spec = spec_for_both(now, before, speech);
   if (are_tensors && !both) {
     return str_cat("Give ", path, " one dtype, by ",
                    speech.cast(path, static_cast<const TensorType&>(before).dtype()),
                    " before the call.");
   }
-  if (are_tensors) {
+  if (are_tensors || (are_composites && spec)) {
     const auto specs = specs_for_both(call, entry, speech);
-    const std::string ready = specs ? speech.signature(*specs)
-                                    : str_cat("get_concrete_function with ", speech.spec(*both),
-                                              " in the place of ", path);
+    const std::string ready =
+        specs ? speech.signature(*specs)
+              : str_cat("get_concrete_function with ", *spec, " in the place of ", path);
     return str_cat("One trace serves all of these: ", ready, ", or ", speech.reduce_retracing(),
                    ".");
   }
@@ -191,6 +227,15 @@ std::string advice_for_watched(Language language) {
              ? "A value that changes often is better an argument that is a tensor, or a "
                "tf.Variable."
              : "A value that changes often is better an argument that is a tensor, or a Variable.";
+}
+
+std::string advice_for_own_types(Language language) {
+  const std::string covers =
+      language == Language::kPython
+          ? "is_subtype_of tells which others a trace serves, most_specific_common_supertype"
+          : "is_subtype_of tells which others a trace serves, common_supertype";
+  return str_cat("The TraceType of the value decides: ", covers,
+                 " with which of them it has a type in common.");
 }
 
 std::string advice_for_objects(Language language) {

@@ -18,6 +18,8 @@ std::string advice_beside_open_sizes(int64_t number);
 // For a value of the program's that has changed.
 std::string advice_for_watched(Language language);
 std::string advice_for_objects(Language language);
+// For values of a class that has a TraceType of the program's own.
+std::string advice_for_own_types(Language language);
 std::string advice_for_read_sizes(Language language);
 
 }  // namespace graven::engine

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "graven/base/status.h"
@@ -24,6 +25,10 @@ class GRAVEN_API CompositeType : public ForeignType {
   virtual Result<TraceTypeRef> type_of_rows(std::optional<int64_t> count) const = 0;
   // The type of values that are of this one but for their shape; null if they have no shape.
   virtual Result<TraceTypeRef> with_shape(const Shape& shape) const = 0;
+  // The type as its front end prints it, "RaggedTensorSpec(TensorShape([2, None]), tf.float32, 1,
+  // tf.int64)"; empty if it is of a class of the program's that only has a name. The same in each
+  // run of a program.
+  virtual std::string spec_text() const = 0;
   // Whether a value of the other type may be of this one, too, as far as is known.
   virtual bool is_compatible_with(const TraceType& other) const = 0;
 };

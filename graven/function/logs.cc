@@ -91,7 +91,7 @@ void log_traced(const std::string& function, const Entry& entry) {
               milliseconds_text(entry.trace_milliseconds()), ", ", bytes_text(entry.bytes()));
   if (!place.empty()) line += str_cat(", for a call at ", place);
   line += str_cat(". Why: ", entry.miss().text);
-  if (entry.miss().nearest > 0) line += str_cat(" in ", function, "#", entry.miss().nearest);
+  if (entry.miss().nearest > 0) line += str_cat(". Nearest: ", function, "#", entry.miss().nearest);
   if (!entry.miss().advice.empty()) line += str_cat(". Advice: ", entry.miss().advice);
   log_line(Topic::kTrace, line);
 }

@@ -19,7 +19,9 @@ constexpr size_t kMaxText = 200;
 std::string long_text(const TraceType& type) {
   const bool has_spec =
       type.kind() == TraceType::Kind::kTensor || type.kind() == TraceType::Kind::kVariable;
-  return has_spec ? type.repr() : type_text(type);
+  if (has_spec) return type.repr();
+  const std::string spec = spec_text(type);
+  return spec.empty() ? type_text(type) : spec;
 }
 
 bool are_tensors_of_one_dtype(const TraceType& a, const TraceType& b) {
@@ -155,7 +157,10 @@ Miss explain_miss(const FunctionType& type, std::span<const Ref<Entry>> entries,
     miss.text = str_cat(miss.path, ": ", is_known ? nearest->how : "another object");
     miss.now = type_text(*nearest->object_now);
     miss.before = type_text(*nearest->object_before);
-    miss.advice = is_known ? advice_for_watched(language) : advice_for_objects(language);
+    const bool has_type = nearest->object_now->kind() == TraceType::Kind::kForeign;
+    miss.advice = is_known   ? advice_for_watched(language)
+                  : has_type ? advice_for_own_types(language)
+                             : advice_for_objects(language);
     return miss;
   }
   if (entry->has_open_sizes()) {

@@ -17,13 +17,15 @@
 #include "graven/base/mutex.h"
 #include "graven/base/strings.h"
 #include "graven/function/type_text.h"
+#include "graven/tensor/dtype.h"
 
 namespace graven::engine {
 namespace {
 
 constexpr int64_t kVersion = 1;
 constexpr const char* kVersionKey = "graven_trace_lock";
-constexpr size_t kMaxListed = 8;  // types in a message
+constexpr size_t kMaxListed = 8;   // types in a message
+constexpr size_t kMaxShown = 200;  // bytes of a type in it
 
 struct Trace {
   Leaves arguments;
@@ -51,9 +53,11 @@ struct Global {
   }
 };
 
+std::string shown(const std::string& type) { return shortened(type, kMaxShown); }
+
 std::string text_of(const Leaves& leaves) {
   std::vector<std::string> parts;
-  for (const auto& [path, type] : leaves) parts.push_back(str_cat(path, ": ", type));
+  for (const auto& [path, type] : leaves) parts.push_back(str_cat(path, ": ", shown(type)));
   return str_cat("(", str_join(parts, ", "), ")");
 }
 
@@ -204,28 +208,45 @@ Global& ready() {
   return global;
 }
 
-// "float32[None, 2]" covers "float32[3, 2]".
+// Whether a list of sizes begins at the bracket: "float32[", "TensorShape([".
+bool is_of_sizes(std::string_view text, size_t bracket) {
+  const std::string_view before = text.substr(0, bracket);
+  if (before.ends_with("TensorShape(")) return true;
+  const size_t space = before.find_last_not_of("abcdefghijklmnopqrstuvwxyz0123456789");
+  return dtype_from_name(before.substr(space == before.npos ? 0 : space + 1)).has_value();
+}
+
+size_t end_of_size(std::string_view text, size_t at) { return text.find_first_of(",]", at); }
+
+// "float32[None, 2]" covers "float32[3, 2]", "RaggedTensorSpec(TensorShape([None, None]), tf.int32,
+// 1, tf.int64)" one of three rows.
 bool covers(std::string_view listed, std::string_view type) {
-  if (listed == type) return true;
-  const size_t begin = listed.find('[');
-  constexpr std::string_view kOfDTypes = "abcdefghijklmnopqrstuvwxyz0123456789 ";
-  if (begin == listed.npos || listed.substr(0, begin + 1) != type.substr(0, begin + 1)) {
-    return false;
+  char quote = 0;  // in which quotes a text stands
+  bool is_in_sizes = false;
+  size_t i = 0, j = 0;
+  while (i < listed.size() && j < type.size()) {
+    if (listed[i] != type[j]) return false;
+    const char c = listed[i];
+    if (quote) {
+      if (c == '\\' && ++i < listed.size() && (++j >= type.size() || listed[i] != type[j])) {
+        return false;
+      }
+      if (c == quote) quote = 0;
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+    } else if (c == '[') {
+      is_in_sizes = is_of_sizes(listed, i);
+    } else if (c == ']') {
+      is_in_sizes = false;
+    }
+    ++i;
+    ++j;
+    // Behind the bracket or the comma and a space: a size.
+    if (!is_in_sizes || (c != '[' && c != ' ') || !listed.substr(i).starts_with("None")) continue;
+    i = std::min(end_of_size(listed, i), listed.size());
+    j = std::min(end_of_size(type, j), type.size());
   }
-  if (listed.find_first_not_of(kOfDTypes) != begin || !listed.ends_with(']') ||
-      !type.ends_with(']')) {
-    return false;
-  }
-  listed = listed.substr(begin + 1, listed.size() - begin - 2);
-  type = type.substr(begin + 1, type.size() - begin - 2);
-  for (;;) {
-    const size_t end = listed.find(", "), end_of_type = type.find(", ");
-    const std::string_view size = listed.substr(0, end);
-    if (size != type.substr(0, end_of_type) && size != "None") return false;
-    if (end == listed.npos || end_of_type == type.npos) return end == end_of_type;
-    listed.remove_prefix(end + 2);
-    type.remove_prefix(end_of_type + 2);
-  }
+  return i == listed.size() && j == type.size();
 }
 
 bool covers(const Leaves& listed, const Leaves& type) {
@@ -241,7 +262,7 @@ std::string other_value(const Leaves& watched, const Leaves& listed) {
   for (const auto& [name, value] : watched) {
     const auto at = theirs.find(name);
     if (at != theirs.end() && at->second != value) {
-      return str_cat(name, " is ", value, ", locked is ", at->second);
+      return str_cat(name, " is ", shown(value), ", locked is ", shown(at->second));
     }
   }
   return "";
@@ -261,14 +282,15 @@ std::string difference(const Leaves& leaves, const std::set<Trace>& listed) {
       const auto at = theirs.find(path);
       const bool is_same = at != theirs.end() && at->second == type;
       if (!is_same && ++number == 1) {
-        text = str_cat(path, ": ", type, ", locked is ",
-                       at == theirs.end() ? "no such argument" : at->second);
+        text = str_cat(path, ": ", shown(type), ", locked is ",
+                       at == theirs.end() ? "no such argument" : shown(at->second));
       }
       if (at != theirs.end()) theirs.erase(at);
     }
     number += theirs.size();
     if (text.empty() && !theirs.empty()) {
-      text = str_cat(theirs.begin()->first, " is missing, locked is ", theirs.begin()->second);
+      text =
+          str_cat(theirs.begin()->first, " is missing, locked is ", shown(theirs.begin()->second));
     }
     if (nearest && number >= fewest) continue;
     nearest = &trace;

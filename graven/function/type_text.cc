@@ -5,6 +5,7 @@
 
 #include "graven/base/strings.h"
 #include "graven/function/class_name.h"
+#include "graven/function/composite_type.h"
 
 namespace graven::engine {
 namespace {
@@ -12,12 +13,6 @@ namespace {
 constexpr size_t kMaxText = 200, kMaxSignature = 400;
 
 bool is_opaque(const Literal& literal) { return std::holds_alternative<Ref<Opaque>>(literal); }
-
-std::string cut(std::string text, size_t max) {
-  if (text.size() <= max) return text;
-  while (max > 0 && (text[max] & 0xc0) == 0x80) --max;  // not within a character
-  return text.substr(0, max) + "...";
-}
 
 std::string of_class(std::string_view what, const RefCounted* object) {
   const auto* named = dynamic_cast<const HasClassName*>(object);
@@ -45,6 +40,39 @@ std::string step_text(const Container& container, size_t position) {
   return str_cat(".", field_text(keys[position]));
 }
 
+// type_text of any length.
+std::string whole_text(const TraceType& type) {
+  switch (type.kind()) {
+    case TraceType::Kind::kTensor: {
+      const auto& tensor = static_cast<const TensorType&>(type);
+      return tensor_text(tensor.dtype(), tensor.shape());
+    }
+    case TraceType::Kind::kVariable: {
+      const auto& variable = static_cast<const VariableType&>(type);
+      return str_cat(variable.trainable() ? "variable " : "untrainable variable ",
+                     tensor_text(variable.dtype(), variable.shape()));
+    }
+    case TraceType::Kind::kLiteral: {
+      const Literal& literal = static_cast<const LiteralType&>(type).literal();
+      const auto* object = std::get_if<Ref<Opaque>>(&literal);
+      return object ? of_class("an object", object->get()) : literal_repr(literal);
+    }
+    case TraceType::Kind::kContainer: {
+      const auto& container = static_cast<const ContainerType&>(type);
+      constexpr std::string_view kNames[] = {"a list", "a tuple", "a named tuple",
+                                             "an attrs object", "a dict"};
+      return str_cat(kNames[static_cast<int>(container.container()->kind())], " of ",
+                     container.items().size(), " items");
+    }
+    case TraceType::Kind::kObject:
+      return of_class("an object", static_cast<const ObjectType&>(type).object().get());
+    case TraceType::Kind::kForeign:
+      break;
+  }
+  const std::string spec = spec_text(type);
+  return spec.empty() ? of_class("a value with a TraceType", &type) : with_short_types(spec);
+}
+
 // With what containers hold.
 std::string nested_text(const TraceType& type) {
   if (type.kind() != TraceType::Kind::kContainer) return type_text(type);
@@ -67,7 +95,7 @@ std::string nested_text(const TraceType& type) {
 }
 
 void add_leaves(const ArgumentPath& path, const TraceType& type, Leaves& leaves) {
-  leaves.emplace_back(path.text(), type_text(type));
+  leaves.emplace_back(path.text(), whole_text(type));
   if (type.kind() != TraceType::Kind::kContainer) return;
   const auto& all = static_cast<const ContainerType&>(type);
   for (size_t i = 0; i < all.items().size(); ++i) {
@@ -85,6 +113,7 @@ std::string ArgumentPath::text() const {
 bool is_uncertain(const TraceType& type) {
   switch (type.kind()) {
     case TraceType::Kind::kForeign:
+      return spec_text(type).empty();
     case TraceType::Kind::kObject:
       return true;
     case TraceType::Kind::kLiteral:
@@ -97,38 +126,12 @@ bool is_uncertain(const TraceType& type) {
   }
 }
 
-std::string type_text(const TraceType& type) {
-  switch (type.kind()) {
-    case TraceType::Kind::kTensor: {
-      const auto& tensor = static_cast<const TensorType&>(type);
-      return tensor_text(tensor.dtype(), tensor.shape());
-    }
-    case TraceType::Kind::kVariable: {
-      const auto& variable = static_cast<const VariableType&>(type);
-      return str_cat(variable.trainable() ? "variable " : "untrainable variable ",
-                     tensor_text(variable.dtype(), variable.shape()));
-    }
-    case TraceType::Kind::kLiteral: {
-      const Literal& literal = static_cast<const LiteralType&>(type).literal();
-      if (const auto* object = std::get_if<Ref<Opaque>>(&literal)) {
-        return of_class("an object", object->get());
-      }
-      return cut(literal_repr(literal), kMaxText);
-    }
-    case TraceType::Kind::kContainer: {
-      const auto& container = static_cast<const ContainerType&>(type);
-      constexpr std::string_view kNames[] = {"a list", "a tuple", "a named tuple",
-                                             "an attrs object", "a dict"};
-      return str_cat(kNames[static_cast<int>(container.container()->kind())], " of ",
-                     container.items().size(), " items");
-    }
-    case TraceType::Kind::kObject:
-      return of_class("an object", static_cast<const ObjectType&>(type).object().get());
-    case TraceType::Kind::kForeign:
-      break;
-  }
-  return of_class("a value with a TraceType", &type);
+std::string spec_text(const TraceType& type) {
+  const auto* composite = dynamic_cast<const CompositeType*>(&type);
+  return composite ? composite->spec_text() : "";
 }
+
+std::string type_text(const TraceType& type) { return shortened(whole_text(type), kMaxText); }
 
 std::string with_short_types(std::string_view text) {
   constexpr std::string_view kBegin = "TensorSpec(shape=", kDtype = ", dtype=tf.",
@@ -158,7 +161,7 @@ std::string signature_text(const FunctionType& type) {
   for (const Parameter& p : type.parameters) {
     parameters.push_back(str_cat(p.name, ": ", p.type ? nested_text(*p.type) : "..."));
   }
-  return cut(str_cat("(", str_join(parameters, ", "), ")"), kMaxSignature);
+  return shortened(str_cat("(", str_join(parameters, ", "), ")"), kMaxSignature);
 }
 
 Leaves leaves_of(const FunctionType& type) {

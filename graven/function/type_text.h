@@ -9,8 +9,9 @@
 #include "graven/function/generalizer.h"
 #include "graven/function/trace_type.h"
 
-// Types of arguments, in words. Nothing here compares or prints an object of the program: it is
-// named by its class, so that the texts are the same in each run.
+// Types of arguments, in words that are the same in each run. Nothing here compares or prints an
+// object of the program, which is named by its class; but the type of a composite tensor prints
+// itself, which may run code of the program.
 namespace graven::engine {
 
 // The way to a leaf of an argument; its text is made when it is needed.
@@ -23,8 +24,11 @@ struct ArgumentPath {
 };
 
 // "float32[2, None]", "variable float32[3]", "3", "an object of class models.Config", "a list of 2
-// items". At most 200 characters or so.
+// items", "SparseTensorSpec(TensorShape([2, 3]), tf.float32)". At most 200 characters or so.
 GRAVEN_API std::string type_text(const TraceType& type);
+
+// As the front end prints the type of a composite tensor; empty for other types.
+std::string spec_text(const TraceType& type);
 
 // The parameters, with what containers hold: "(x: float32[2, None], n: [3, {'k': None}])".
 GRAVEN_API std::string signature_text(const FunctionType& type);
@@ -32,7 +36,8 @@ GRAVEN_API std::string signature_text(const FunctionType& type);
 // "x.shape[0], y.shape[1]": sizes of arguments of this type.
 std::string sizes_text(const FunctionType& type, std::span<const ArgumentSize> sizes);
 
-// The paths of all leaves and containers of the arguments and their type_text, in order.
+// The paths of all leaves and containers of the arguments and their type_text of any length, in
+// order.
 using Leaves = std::vector<std::pair<std::string, std::string>>;
 GRAVEN_API Leaves leaves_of(const FunctionType& type);
 

@@ -247,6 +247,7 @@ std::string WatchedPlace::change() {
 }
 
 void WatchedPlace::describe(std::vector<std::string>& lines) const {
+  if (is_weak_ && !owner()) return;
   for (const Item& item : items_) {
     if (item.is_left_out) continue;
     PyObject *name, *place;

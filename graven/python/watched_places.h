@@ -47,7 +47,8 @@ class WatchedPlace {
   bool hold();
   // The first change, in words; empty if there is none.
   std::string change();
-  // Adds a line for each name: "rate = 0.5, read at f.py:3".
+  // Adds a line for each name: "rate = 0.5, read at f.py:3". None if the owner is gone, such as a
+  // composite tensor that was made for the body.
   void describe(std::vector<std::string>& lines) const;
   // Lets a cell go that nothing else refers to any more: it cannot change.
   void let_go();

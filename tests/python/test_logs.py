@@ -50,7 +50,7 @@ def test_the_environment_switches_logs_on() -> None:
         r"for a call at <string>:8 in <module>\. Why: the first trace",
         traced[0],
     )
-    assert "Why: x: TensorSpec(shape=(2,)" in traced[1] and " in f#1. Advice: " in traced[1]
+    assert "Why: x: TensorSpec(shape=(2,)" in traced[1] and ". Nearest: f#1. Advice: " in traced[1]
     captures = [line for line in lines if line.startswith("graven.captures: ")]
     assert captures[0].startswith("graven.captures: f#1: captures w: variable float32[1], used at")
     went = [line for line in lines if line.startswith("graven.cache: ")]

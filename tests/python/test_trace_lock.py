@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -421,3 +421,65 @@ def test_the_order_of_sizes_may_be_another_one_when_it_is_locked(
             f(tf.ones([5]))
             with pytest.raises(tf.errors.TraceLockError):
                 f(tf.ones([5, 1]))
+
+
+class Masked(tf.experimental.ExtensionType):
+    values: tf.Tensor
+    mode: int | None = None
+
+
+COMPOSITES: dict[str, Callable[[int], Any]] = {
+    "ragged": lambda n: tf.RaggedTensor.from_row_splits(tf.ones([2]), [0, *[2] * n]),
+    "sparse": lambda n: tf.SparseTensor([[0, 1]], [1.0], [n, 2]),
+    "slices": lambda n: tf.IndexedSlices(tf.ones([n]), tf.range(n)),
+    "optional": lambda n: tf.experimental.Optional.from_value(tf.ones([n])),
+    "extension": lambda n: Masked(tf.ones([n])),
+}
+
+
+@pytest.mark.parametrize("kind", COMPOSITES)
+def test_types_of_composites_are_told_apart(kind: str, tmp_path: Path) -> None:
+    make = COMPOSITES[kind]
+    with tf.trace_lock(tmp_path / "lock"):
+        function(lambda x: x, reduce_retracing=False)(make(1))
+    (line,) = recorded(tmp_path / "lock")[1:]
+    assert "1" in line["arguments"]["x"]
+    with tf.trace_lock(tmp_path / "lock", mode="locked"):
+        f = function(lambda x: x, reduce_retracing=False)
+        f(make(1))
+        with pytest.raises(tf.errors.TraceLockError, match=r"x: .*, locked is "):
+            f(make(3))
+
+
+@pytest.mark.parametrize("kind", COMPOSITES)
+def test_an_open_size_of_a_composite_allows_each(kind: str, tmp_path: Path) -> None:
+    make = COMPOSITES[kind]
+    with tf.trace_lock(tmp_path / "lock"):
+        f = function(lambda x: x, reduce_retracing=True)
+        for n in (1, 2, 3):
+            f(make(n))
+    with tf.trace_lock(tmp_path / "lock", mode="locked"):
+        f = function(lambda x: x, reduce_retracing=False)
+        for n in (5, 4):
+            f(make(n))
+
+
+def test_a_constant_that_a_composite_holds_is_no_size(tmp_path: Path) -> None:
+    with tf.trace_lock(tmp_path / "lock"):
+        function(lambda x: x)(Masked(tf.ones([2])))
+    with tf.trace_lock(tmp_path / "lock", mode="locked"):
+        f = function(lambda x: x)
+        with pytest.raises(tf.errors.TraceLockError, match=r"mode=3.*locked is .*mode=None"):
+            f(Masked(tf.ones([2]), mode=3))
+
+
+def test_long_texts_are_told_apart_to_their_ends(tmp_path: Path) -> None:
+    long = "x" * 300
+    with tf.trace_lock(tmp_path / "lock"):
+        function(lambda x, text: x)(tf.ones([1]), long + "a")
+    with tf.trace_lock(tmp_path / "lock", mode="locked"):
+        f = function(lambda x, text: x)
+        f(tf.ones([1]), long + "a")
+        with pytest.raises(tf.errors.TraceLockError) as raised:
+            f(tf.ones([1]), long + "b")
+    assert len(str(raised.value)) < 2000
