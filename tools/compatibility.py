@@ -39,8 +39,8 @@ package of its own and what many programs use most, `tf.compat.v1`, `tf.lite` an
 
 Two requests are accepted though nothing can follow them yet, as programs on TensorFlow make them
 everywhere: `jit_compile=True` runs functions as they run without it, and says so once; and
-`tf.device("/GPU:0")` computes on the CPU, as TensorFlow does on a machine without a GPU:
-`tf.config.set_soft_device_placement(False)` makes it an error.
+`tf.device("/GPU:0")` computes on the CPU, as TensorFlow does on a machine without a GPU
+([devices](devices.md)): `tf.config.set_soft_device_placement(False)` makes it an error.
 """
 
 

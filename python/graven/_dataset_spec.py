@@ -13,8 +13,9 @@ from graven._unsupported import unsupported
 class DatasetSpec(TypeSpec):
     """The type of a tf.data.Dataset.
 
-    Graven has no datasets yet: this type is made, compared and stands in signatures, but no value
-    is of it.
+    Graven has no datasets yet: this type is made and compared, and an input_signature may name it,
+    but no value is of it. So a Function with such a signature refuses every call, and has no
+    concrete function.
 
     Args:
       element_spec: A structure of the specs of an element's parts.

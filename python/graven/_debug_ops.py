@@ -334,10 +334,11 @@ def assert_proper_iterable(values: Any) -> None:
 
     Source: tf.debugging.assert_proper_iterable.
     """
+    from graven._ragged import RaggedTensor
     from graven._sparse import SparseTensor
 
     is_array = _engine.is_array_like(values) and not isinstance(values, _engine.VariableBase)
-    if isinstance(values, (Tensor, SparseTensor, str, bytes)) or is_array:
+    if isinstance(values, (Tensor, SparseTensor, RaggedTensor, str, bytes)) or is_array:
         raise TypeError(
             f'Expected argument "values" to be a "proper" iterable.  Found: {type(values)}'
         )

@@ -306,7 +306,9 @@ def import_graph_def(
             f"All keys for argument `input_map` must be strings. Obtained keys: {list(input_map)}"
         )
     elements = None if return_elements is None else tuple(return_elements)
-    if elements is not None and not all(isinstance(element, str) for element in elements):
+    # A text is a sequence of names of one letter, but a longer one is meant as a single name.
+    is_name = isinstance(return_elements, str) and len(return_elements) > 1
+    if is_name or not all(isinstance(element, str) for element in elements or ()):
         raise TypeError(
             f"Argument `return_elements` must be a list of strings. Obtained {return_elements}."
         )

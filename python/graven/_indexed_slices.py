@@ -9,6 +9,7 @@ from graven import _functions as ops
 from graven._dtypes import as_dtype
 from graven._tensor_shape import TensorShape
 from graven._type_spec import CompositeTensor, TypeSpec
+from graven._unsupported import PublicObject
 
 
 class IndexedSlicesSpec(TypeSpec):
@@ -99,7 +100,7 @@ class IndexedSlicesSpec(TypeSpec):
         )
 
 
-class IndexedSlices(CompositeTensor):
+class IndexedSlices(CompositeTensor, PublicObject):
     """Rows of a larger tensor; rows may repeat, then their values add up.
 
     Args:

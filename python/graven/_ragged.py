@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NoReturn
 
 from graven import _engine
 from graven import _functions as ops
@@ -13,7 +14,8 @@ from graven._scopes import name_scope
 from graven._sparse import SparseTensor
 from graven._tensor_shape import TensorShape
 from graven._type_spec import CompositeTensor, TypeSpec
-from graven._unsupported import unsupported
+from graven._unsupported import PublicObject, refused_operator, unsupported
+from graven.errors import InvalidArgumentError, OperatorNotAllowedInGraphError
 
 
 class RaggedTensorSpec(TypeSpec):
@@ -154,12 +156,26 @@ class RaggedTensorSpec(TypeSpec):
         )
 
 
-class RaggedTensor(CompositeTensor):
+# What programs do where an op or an operator takes no ragged tensors.
+_INSTEAD = (
+    "compute with x.flat_values and put the result back by x.with_flat_values, or call a function "
+    "for each row by tf.map_fn"
+)
+
+
+def _operator(symbol: str) -> Any:
+    return refused_operator(symbol, "ragged tensors", _INSTEAD)
+
+
+_equal, _not_equal = map(_operator, ("==", "!="))
+
+
+class RaggedTensor(CompositeTensor, PublicObject):
     """A tensor whose rows differ in length; made by tf.ragged.constant or from_row_splits.
 
-    It goes in and out of Functions and loops, gives its parts, and tf.map_fn calls a function for
-    each of its rows. tf.concat, tf.stack, tf.size and tf.rank take it; other ops on it as a whole
-    are not there yet.
+    It goes in and out of Functions and loops, gives its parts and its rows, by number (`x[0]`) and
+    in a `for`, and tf.map_fn calls a function for each of them. tf.concat, tf.stack, tf.size and
+    tf.rank take it; other ops on it as a whole, and operators, are not there yet.
 
     Source: tf.RaggedTensor.
     """
@@ -668,13 +684,100 @@ class RaggedTensor(CompositeTensor):
             array[i] = row
         return array
 
+    def __getitem__(self, key: Any) -> Any:
+        """Returns a row, or what further keys select of it.
+
+        Args:
+          key: The number of the row, an integer or an integer scalar; negative ones count from the
+            end. In a list or tuple, keys behind it are for the row.
+
+        Raises:
+          IndexError: There is no such row. In a Function it is a ValueError, or an
+            InvalidArgumentError when it runs, as for tensors.
+          NotImplementedError: Several rows are asked for.
+        """
+        keys = tuple(key) if isinstance(key, list | tuple) else (key,)
+        number = keys[0] if keys else ...
+        if number is None or number is ... or isinstance(number, slice):
+            raise unsupported(
+                "Graven does not have slices of ragged tensors yet, only single rows: "
+                f"got [{', '.join(map(str, keys))}]"
+            )
+        with name_scope("RaggedGetItem"):
+            try:
+                start, end = self.row_starts()[number], self.row_limits()[number]
+            except InvalidArgumentError:
+                raise IndexError(f"Row key {number} out of bounds") from None
+            row = _between(self._values, start, end)
+            return row[keys[1:]] if keys[1:] else row
+
+    def _row(self, number: Any) -> Any:
+        """Returns a row: a tensor, or a RaggedTensor of one dimension less.
+
+        Args:
+          number: An integer or an integer scalar, from 0 to the number of rows.
+        """
+        return _between(self._values, self._row_splits[number], self._row_splits[number + 1])
+
+    def __iter__(self) -> Iterator[Any]:
+        """The rows; only where they have values. AutoGraph makes loops over them."""
+        if isinstance(self._row_splits, _engine.SymbolicTensor):
+            raise OperatorNotAllowedInGraphError(
+                "Iterating over a symbolic `tf.RaggedTensor` is not allowed: its number of rows is "
+                "not known while a function is traced, and AutoGraph does not convert this place: "
+                "a function with autograph=False or do_not_convert, a comprehension, code of a "
+                "library. Write a `for` in a function that is converted, or use tf.map_fn. See "
+                "docs/errors/symbolic-tensor.md"
+            )
+        at = self._row_splits.numpy().tolist()
+        return (_between(self._values, start, end) for start, end in itertools.pairwise(at))
+
+    def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> NoReturn:
+        """Refuses to be a tensor, as ops ask for that do not take it as it is."""
+        raise ValueError(
+            f"Attempt to convert a value ({self!r}) with an unsupported type ({type(self)}) to a "
+            f"Tensor. Few functions of Graven take ragged tensors yet: {_INSTEAD}. See "
+            "docs/errors/not-in-graven.md"
+        )
+
     def __bool__(self) -> bool:
         raise TypeError("RaggedTensor may not be used as a boolean.")
+
+    def __eq__(self, other: object) -> Any:
+        return False if other is None else _equal(self, other)
+
+    def __ne__(self, other: object) -> Any:
+        return True if other is None else _not_equal(self, other)
+
+    def __hash__(self) -> int:
+        raise TypeError("RaggedTensor is unhashable. See docs/errors/unhashable-tensor.md")
+
+    __lt__, __le__, __gt__, __ge__ = map(_operator, ("<", "<=", ">", ">="))
+    __neg__, __invert__, __abs__ = map(_operator, ("-", "~", "abs"))
+    __add__ = __radd__ = _operator("+")
+    __sub__ = __rsub__ = _operator("-")
+    __mul__ = __rmul__ = _operator("*")
+    __truediv__ = __rtruediv__ = _operator("/")
+    __floordiv__ = __rfloordiv__ = _operator("//")
+    __mod__ = __rmod__ = _operator("%")
+    __pow__ = __rpow__ = _operator("**")
+    __and__ = __rand__ = _operator("&")
+    __or__ = __ror__ = _operator("|")
+    __xor__ = __rxor__ = _operator("^")
 
     def __repr__(self) -> str:
         if isinstance(self._row_splits, _engine.SymbolicTensor):
             return f"tf.RaggedTensor(values={self._values}, row_splits={self._row_splits})"
         return f"<tf.RaggedTensor {_text(self._array())}>"
+
+
+def _between(values: Any, start: Any, end: Any) -> Any:
+    """The values from a number to another, of a tensor or a RaggedTensor."""
+    if not isinstance(values, RaggedTensor):
+        return values[start:end]
+    splits = values.row_splits[start : end + 1]
+    inner = _between(values.values, splits[0], splits[-1])
+    return RaggedTensor.from_row_splits(inner, ops.subtract(splits, splits[0]), validate=False)
 
 
 def _sizes_of(shape: TensorShape) -> list[int | None] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from graven import _engine
 from graven import _functions as ops
@@ -12,6 +12,8 @@ from graven._dtypes import as_dtype
 from graven._public import function as public_function
 from graven._ragged import RaggedTensor
 from graven._scopes import control_dependencies, name_scope
+from graven._sparse import SparseTensor
+from graven._unsupported import unsupported
 
 
 def _concat(values: Any, axis: Any, name: str | None = None) -> Any:
@@ -207,3 +209,12 @@ def _rank(input: Any, name: str | None = None) -> Any:
 
 for _name, _handler in (("concat", _concat), ("stack", _stack), ("size", _size), ("rank", _rank)):
     _engine.dispatch(_name, RaggedTensor, _handler)
+
+
+def _refuse_bincount(arr: Any, **others: Any) -> NoReturn:
+    del others
+    raise unsupported(f"tf.math.bincount: Graven does not support arr of {type(arr).__name__} yet")
+
+
+for _class in (RaggedTensor, SparseTensor):
+    _engine.dispatch("math.bincount", _class, _refuse_bincount)

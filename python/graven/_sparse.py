@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from graven import _engine
 from graven import _functions as ops
@@ -10,7 +10,7 @@ from graven._dtypes import as_dtype
 from graven._scopes import name_scope
 from graven._tensor_shape import TensorShape
 from graven._type_spec import CompositeTensor, TypeSpec
-from graven._unsupported import unsupported
+from graven._unsupported import PublicObject, refused_operator, unsupported
 
 
 class SparseTensorSpec(TypeSpec):
@@ -79,10 +79,19 @@ class SparseTensorSpec(TypeSpec):
         return SparseTensorSpec(None if rank is None else [None] * rank, self._dtype)
 
 
-class SparseTensor(CompositeTensor):
+# What programs do where an op or an operator takes no sparse tensors.
+_INSTEAD = "compute with x.values and put the result back by x.with_values"
+
+
+def _operator(symbol: str) -> Any:
+    return refused_operator(symbol, "sparse tensors", _INSTEAD)
+
+
+class SparseTensor(CompositeTensor, PublicObject):
     """A tensor given by the places and values of some elements; the others are zero.
 
     It goes in and out of Functions, and gives its parts. Ops on it as a whole are not there yet.
+    `==` and hashes are those of the object, as in TensorFlow.
 
     Args:
       indices: Places, an int64 matrix of shape [n, rank].
@@ -163,6 +172,18 @@ class SparseTensor(CompositeTensor):
     @property
     def _type_spec(self) -> SparseTensorSpec:
         return SparseTensorSpec(self.shape, self.dtype)
+
+    def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> NoReturn:
+        """Refuses to be a tensor, as ops ask for that do not take it as it is."""
+        raise ValueError(
+            f"Attempt to convert a value ({self!r}) with an unsupported type ({type(self)}) to a "
+            f"Tensor. Few functions of Graven take sparse tensors yet: {_INSTEAD}. See "
+            "docs/errors/not-in-graven.md"
+        )
+
+    # Those that TensorFlow's have.
+    __mul__ = _operator("*")
+    __truediv__ = _operator("/")
 
     def __repr__(self) -> str:
         return (

@@ -467,7 +467,7 @@ class TensorArray(CompositeTensor):
       dynamic_size: Whether a write past the end makes the array longer.
       clear_after_read: Eagerly, whether an element may be read only once; True by default.
       tensor_array_name: Accepted; changes nothing.
-      handle: Refused unless None: lists have none.
+      handle: None, as in TensorFlow 2: lists have none.
       flow: The flow of another array, a list of tensors in a variant, in place of a size.
       infer_shape: Whether all elements have one shape, that of the first to be written.
       element_shape: What is known of the elements' shape.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import abc
 import enum
+import functools
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 
@@ -69,7 +70,8 @@ class PublicClass(type):
 
     It answers for the class itself (tf.RaggedTensor.from_tensor): only what is not found comes
     here. Attributes of objects are left to Python, which suggests a name in its traceback, because
-    a class with `__getattr__` finds the attributes that it has more slowly.
+    a class with `__getattr__` finds the attributes that it has more slowly; classes of which whole
+    families are missing are PublicObjects, too.
     """
 
     if not TYPE_CHECKING:  # Type checkers are to refuse what is not there.
@@ -92,3 +94,41 @@ class PublicEnumClass(PublicClass, enum.EnumMeta):
         def __getattr__(cls, name: str) -> Any:
             members = cls.__dict__.get("_member_map_", {})
             return members[name] if name in members else super().__getattr__(name)
+
+
+class PublicObject:
+    """A base of public classes whose objects lack methods that TensorFlow's have."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            cls = type(self)
+            # Private names are asked for by Python's own machinery. A name that the class has
+            # belongs to a property that raised an AttributeError, and raises it again.
+            if (
+                name.startswith("_")
+                or not cls.__module__.startswith("graven.")
+                or any(name in vars(base) for base in cls.__mro__)
+            ):
+                return object.__getattribute__(self, name)
+            raise AttributeError(_missing_member(cls, name), name=name)
+
+
+@functools.lru_cache(maxsize=256)  # Libraries ask by hasattr, again and again.
+def _missing_member(cls: type, name: str) -> str:
+    return str(missing(cls.__name__, name, dir(cls)))
+
+
+def refused_operator(symbol: str, of: str, instead: str) -> Callable[..., Any]:
+    """Returns a method for an operator that TensorFlow's class has and Graven's has not.
+
+    Args:
+      symbol: The operator, such as "+".
+      of: What the class is called, such as "ragged tensors".
+      instead: What a program can do.
+    """
+
+    def refuse_operator(*operands: Any) -> Any:
+        raise unsupported(f"Graven does not have `{symbol}` of {of} yet: {instead}")
+
+    return refuse_operator

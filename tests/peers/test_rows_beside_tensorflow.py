@@ -150,6 +150,48 @@ tf.vectorized_map(lambda p: p.a * p.b[0], pair)
 tf.vectorized_map(lambda p: Pair(p.a + 1, p.b, p.k), pair)
 """  # noqa: E501
 
+ROWS = """
+r[0]
+r[2]
+r[-1]
+r[-3]
+r[3]
+r[tf.constant(1)]
+r[tf.constant(-1, tf.int64)]
+r[np.int64(1)]
+r[1, 0]
+r[1, -1]
+r[1, 5]
+r[1, 1:]
+r[[1, 0]]
+r[1][tf.newaxis]
+n[0]
+n[1]
+n[0, 1]
+n[0, 1, 0]
+n[0, 5]
+n[-1, -1, -1]
+uniform[1]
+uniform[1, 0, 1]
+deep[0][1]
+narrow[1]
+R.from_row_splits(r, [0, 2, 3])[0]
+R.from_uniform_row_length(tf.range(6), 2)[1]
+r["a"]
+r[1.0]
+r[True]
+r[tf.constant([0])]
+r[tf.constant(1.0)]
+[r == None, r != None, None == r]
+hash(r)
+{r: 1}
+bool(r)
+len(r)
++r
+r @ r
+r << 1
+"""
+
 JOINS = """
 tf.concat([r1], 0)
 tf.concat(r1, 0)
@@ -259,12 +301,31 @@ def both(wrap: Any, call: str) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("wrap", WRAPS)
-@pytest.mark.parametrize("call", [*lines(MAPS), *lines(JOINS), *AXES, *each_loop()])
+@pytest.mark.parametrize("call", [*lines(MAPS), *lines(ROWS), *lines(JOINS), *AXES, *each_loop()])
 def test_a_call_does_what_it_does_in_tensorflow(wrap: Any, call: str) -> None:
     ours, theirs = both(wrap, call)
     if wrap == "traced" and call in KNOWN_EARLIER:
         assert (ours, theirs) == ("ValueError", "InvalidArgumentError")
         return
+    assert ours == theirs
+
+
+@pytest.mark.parametrize(
+    "call",
+    lines(
+        """
+list(r)
+[x for x in n]
+tuple(uniform)
+list(zip(r, n))
+list(R.from_row_splits([], [0]))
+reversed(r)
+1.0 in r
+"""
+    ),
+)
+def test_rows_are_iterated_outside_of_a_function(call: str) -> None:
+    ours, theirs = both(lambda f: f, call)
     assert ours == theirs
 
 

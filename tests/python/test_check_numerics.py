@@ -311,3 +311,44 @@ def test_it_may_be_switched_while_a_gradient_is_computed() -> None:
         y = f(tf.identity(x) + 0.0)
     with pytest.raises(InvalidArgumentError, match='op "Log"'):
         tape.gradient(y, x)
+
+
+def test_a_trace_stays_as_it_was_begun() -> None:
+    def log_without(x: Any) -> Any:
+        tf.debugging.disable_check_numerics()
+        return tf.math.log(x)
+
+    def log_with(x: Any) -> Any:
+        tf.debugging.enable_check_numerics()
+        return tf.math.log(x)
+
+    tf.debugging.enable_check_numerics()
+    with pytest.raises(InvalidArgumentError, match='graph op "Log"'):
+        tf.function(log_without, autograph=False)(NEGATIVE)
+    assert np.isnan(tf.math.log(NEGATIVE).numpy())
+    without = tf.function(log_with, autograph=False).get_concrete_function(NEGATIVE)
+    tf.debugging.disable_check_numerics()
+    assert np.isnan(without(NEGATIVE).numpy())
+
+
+def test_a_tape_keeps_the_checks_of_the_traces_that_it_recorded() -> None:
+    f = tf.function(lambda x: tf.sqrt(x), autograph=False)
+    x = tf.constant(0.0)
+    tf.debugging.enable_check_numerics()
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    tf.debugging.disable_check_numerics()
+    with pytest.raises(InvalidArgumentError, match='graph op "SqrtGrad"'):
+        tape.gradient(y, x)
+
+
+def test_what_is_found_within_a_function_of_the_program_is_an_error_of_that() -> None:
+    def call() -> Any:
+        return tf.py_function(tf.math.log, [NEGATIVE], tf.float32)
+
+    tf.debugging.enable_check_numerics()
+    for f in (call, tf.function(call, autograph=False)):
+        with pytest.raises(tf.errors.UnknownError, match='eagerly-executing op "Log"') as raised:
+            f()
+        assert isinstance(raised.value.__cause__, InvalidArgumentError)

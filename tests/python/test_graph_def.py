@@ -429,6 +429,17 @@ def test_no_graph_to_import_into_is_a_runtime_error() -> None:
         tf.import_graph_def(negative())
 
 
+def test_the_names_to_return_are_a_list() -> None:
+    @tf.function
+    def f(names: Any) -> Any:
+        return tf.import_graph_def(negative(), {"x": 1.0}, return_elements=names)
+
+    for names in ("y:0", b"y:0", ["y:0", 3]):
+        with pytest.raises(TypeError, match=r"`return_elements` must be a list of strings\. Obta"):
+            f(names)
+    assert len(f(("y:0",))) == 1
+
+
 def test_a_placeholder_that_nothing_feeds_is_an_error_of_the_run() -> None:
     @tf.function
     def f() -> Any:

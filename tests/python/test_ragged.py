@@ -1,5 +1,8 @@
 """Ragged tensors: what they are made of, their type, and how they pass through Functions."""
 
+import copy
+import re
+import weakref
 from typing import Any
 
 import graven as tf
@@ -274,3 +277,189 @@ def test_a_list_is_as_deep_as_its_ragged_rank_and_one_more() -> None:
     assert tf.ragged.constant([[1], [2, 3]], ragged_rank=1).ragged_rank == 1
     with pytest.raises(ValueError, match="pylist has depth 2, too little for ragged_rank 2"):
         tf.ragged.constant([[1], [2, 3]], ragged_rank=2)
+
+
+# --- Single rows, and what ragged tensors do not have yet.
+
+
+def row_values(row: Any) -> Any:
+    return row.numpy().tolist() if isinstance(row, tf.Tensor) else row.to_list()
+
+
+NESTED = [[[1, 2], []], [[3]], []]
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "traced"])
+def test_a_row_is_found_by_its_number(wrap: Any) -> None:
+    r, nested = rows(2, 0, 1), tf.ragged.constant(NESTED, dtype=tf.int32)
+    for number in (0, 1, 2, -1, -3):
+        get = wrap(lambda r, number=number: r[number])
+        assert row_values(get(r)) == r.to_list()[number]
+        assert row_values(get(nested)) == NESTED[number]
+        assert row_values(wrap(lambda r, i: r[i])(r, tf.constant(number))) == r.to_list()[number]
+    assert row_values(wrap(lambda r: r[0, -1])(r)) == 1
+    assert row_values(wrap(lambda r: r[[0, 1]])(r)) == 1
+    assert row_values(wrap(lambda r: r[0, 0, 1:])(nested)) == [2]
+
+
+def test_a_row_that_is_not_there_is_an_error() -> None:
+    r = rows(2, 0, 1)
+    for number in (3, -4, tf.constant(3)):
+        with pytest.raises(IndexError, match=r"Row key .* out of bounds"):
+            r[number]
+    with pytest.raises(ValueError, match="out of bounds"):
+        tf.function(lambda r: r[3])(r)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="out of bounds"):
+        tf.function(lambda r, i: r[i])(r, tf.constant(3))
+    for key in (1.0, "a", tf.constant([0]), tf.constant(1.0)):
+        with pytest.raises((TypeError, tf.errors.InvalidArgumentError)):
+            r[key]
+
+
+@pytest.mark.parametrize("key", [slice(1), ..., None, (), (slice(None), 0)])
+def test_several_rows_are_not_there_yet(key: Any) -> None:
+    with pytest.raises(NotImplementedError, match=r"slices of ragged tensors yet.*not-in-graven"):
+        rows(2, 1)[key]
+
+
+def test_rows_are_iterated_where_they_have_values() -> None:
+    assert [row_values(row) for row in rows(2, 0, 1)] == [[0, 1], [], [2]]
+    nested = tf.ragged.constant(NESTED, dtype=tf.int32)
+    assert [row_values(row) for row in nested] == NESTED
+    first, _, last = rows(2, 0, 1)
+    assert [row_values(row) for row in (first, last)] == [[0, 1], [2]]
+    assert list(rows()) == []
+    values = tf.Variable([1.0, 2.0, 3.0])
+    with tf.GradientTape() as tape:
+        squares = [row * row for row in tf.RaggedTensor.from_row_splits(values, [0, 1, 3])]
+    assert tape.gradient(squares, values).numpy().tolist() == [2, 4, 6]
+
+
+def test_rows_are_iterated_in_a_graph_by_a_loop_only() -> None:
+    @tf.function
+    def total(r: Any) -> Any:
+        made: Any = 0
+        for row in r:
+            made += tf.size(row)
+        return made
+
+    assert int(total(rows(2, 0, 1))) == 3
+    for f in (lambda r: [row for row in r], lambda r: tuple(r)):
+        for autograph in (True, False):
+            with pytest.raises(
+                tf.errors.OperatorNotAllowedInGraphError, match=r"symbolic `tf\.RaggedTensor`"
+            ):
+                tf.function(f, autograph=autograph)(rows(1, 2))
+
+
+OPERATORS: dict[str, Any] = {
+    "==": lambda r: r == r,
+    "!=": lambda r: r != 1,
+    "<": lambda r: r < 1,
+    "<=": lambda r: r <= 1,
+    ">": lambda r: r > r,
+    ">=": lambda r: r >= r,
+    "+": lambda r: r + r,
+    "-": lambda r: 1 - r,
+    "*": lambda r: 2 * r,
+    "/": lambda r: r / 2,
+    "//": lambda r: r // 2,
+    "%": lambda r: 5 % r,
+    "**": lambda r: r**2,
+    "&": lambda r: r & r,
+    "|": lambda r: r | 1,
+    "^": lambda r: 1 ^ r,
+    "~": lambda r: ~r,
+    "abs": lambda r: abs(r),
+}
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "traced"])
+@pytest.mark.parametrize("symbol", OPERATORS)
+def test_operators_are_not_there_yet(symbol: str, wrap: Any) -> None:
+    expected = rf"does not have `{re.escape(symbol)}` of ragged tensors yet[\s\S]*with_flat_values"
+    with pytest.raises(NotImplementedError, match=expected):
+        wrap(OPERATORS[symbol])(rows(1, 2))
+
+
+def test_a_tensor_and_a_ragged_tensor_are_not_combined_yet() -> None:
+    one: Any = tf.constant(1)
+    calls: tuple[Any, ...] = (one.__add__, one.__mul__, one.__lt__, one.__eq__)
+    for call in calls:
+        with pytest.raises(ValueError, match=r"ragged tensors yet: .*with_flat_values.*not-in-gr"):
+            call(rows(1, 2))
+
+
+def test_only_none_is_compared_and_nothing_is_hashed() -> None:
+    r = rows(1, 2)
+    assert (r == None, r != None) == (False, True)  # noqa: E711
+    for f in (hash, tf.function(hash)):
+        with pytest.raises(TypeError, match=r"RaggedTensor is unhashable\."):
+            f(r)
+    with pytest.raises(TypeError, match="unhashable"):
+        {r}  # noqa: B018
+
+
+def test_an_op_that_takes_no_ragged_tensors_says_how_to_get_on() -> None:
+    r = rows(1, 2)
+    calls: tuple[Any, ...] = (
+        lambda r: tf.add(r, 1),
+        lambda r: tf.reduce_sum(r),
+        lambda r: tf.convert_to_tensor(r),
+        lambda r: tf.matmul([[1]], r),
+        lambda r: tf.stack([r, [1]])[0] if isinstance(r, tf.Tensor) else tf.reshape(r, [-1]),
+    )
+    for call in calls:
+        for f in (call, tf.function(call, autograph=False)):
+            with pytest.raises(
+                ValueError, match=r"Few functions of Graven take ragged tensors yet: "
+            ):
+                f(r)
+    with pytest.raises(
+        NotImplementedError, match="bincount: Graven does not support arr of Ragged"
+    ):
+        tf.math.bincount(r)
+
+
+def test_a_missing_method_is_told_as_a_missing_name() -> None:
+    r = rows(1, 2)
+    with pytest.raises(AttributeError, match=r"^Graven has no RaggedTensor\.to_tensor.*not-in-gr"):
+        r.to_tensor()
+    with pytest.raises(AttributeError, match=r"the nearest that it has is RaggedTensor\.to_list"):
+        _ = r.to_lists
+    for name in ("_private", "__array__", "__len__"):
+        with pytest.raises(
+            AttributeError, match=rf"^'RaggedTensor' object has no attribute '{name}'"
+        ):
+            getattr(r, name)
+    assert not hasattr(r, "to_tensor") and hasattr(r, "to_list")
+    copied = copy.copy(r)
+    assert copied.to_list() == r.to_list() and copied is not r
+
+
+def test_ragged_tensors_are_found_by_identity_where_graven_keeps_objects() -> None:
+    """Nothing of Graven's compares or hashes them: captures, nest, modules, weak references."""
+    box: Any = type("Box", (), {})()
+    box.r = rows(1, 2)
+
+    @tf.function
+    def read() -> Any:
+        return box.r.flat_values
+
+    assert read().numpy().tolist() == [0, 1, 2] and read().numpy().tolist() == [0, 1, 2]
+    assert read.experimental_get_tracing_count() == 1
+    box.r = rows(3, 1)
+    assert read().numpy().tolist() == [0, 1, 2, 3]
+    assert read.experimental_get_tracing_count() == 2
+
+    @tf.function
+    def choose(r: Any, other: Any = box.r) -> Any:
+        return r if tf.reduce_sum(r.flat_values) > 100 else other
+
+    assert choose(rows(1, 2)).to_list() == [[0, 1, 2], [3]]
+    structure = {"a": [box.r], "b": (box.r, 1)}
+    assert tf.nest.map_structure(lambda x: x, structure)["b"][0] is box.r
+    tf.nest.assert_same_structure(structure, structure)
+    module: Any = tf.Module()
+    module.r = box.r
+    assert module.trainable_variables == () and weakref.ref(box.r)() is box.r

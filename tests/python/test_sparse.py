@@ -1,5 +1,6 @@
 """Sparse tensors and IndexedSlices: parts, types, and how they pass through Functions."""
 
+import copy
 from typing import Any
 
 import graven as tf
@@ -127,3 +128,52 @@ def test_the_gradient_of_a_gather_leaves_a_function_as_indexed_slices() -> None:
 
     assert isinstance(gradient(), tf.IndexedSlices)
     assert tf.convert_to_tensor(gradient()).numpy().tolist() == [[0.0], [0.0], [2.0]]
+
+
+def test_ops_and_operators_that_take_no_sparse_tensors_say_how_to_get_on() -> None:
+    sparse: Any = tf.SparseTensor([[0, 1]], [2], [2, 2])
+    for f in (lambda s: s * 2, lambda s: s / 2):
+        for call in (f, tf.function(f)):
+            with pytest.raises(
+                NotImplementedError, match=r"of sparse tensors yet: [\s\S]*with_values"
+            ):
+                call(sparse)
+    wrong: tuple[Any, ...] = (lambda s: s + 1, lambda s: 2 * s, lambda s: -s)  # as in TensorFlow
+    for op in wrong:
+        with pytest.raises(TypeError, match=r"SparseTensor"):
+            op(sparse)
+    calls: tuple[Any, ...] = (
+        lambda s: tf.add(s, 1),
+        lambda s: tf.reduce_sum(s),
+        lambda s: tf.constant(1) * s,
+    )
+    for op in calls:
+        with pytest.raises(ValueError, match="Few functions of Graven take sparse tensors yet"):
+            op(sparse)
+    with pytest.raises(
+        NotImplementedError, match="bincount: Graven does not support arr of Sparse"
+    ):
+        tf.math.bincount(sparse)
+
+
+def test_missing_members_of_composites_are_told_as_missing_names() -> None:
+    sparse: Any = tf.SparseTensor([[0, 1]], [2], [2, 2])
+    slices: Any = tf.IndexedSlices(tf.ones([2]), tf.constant([1, 0]))
+    for value, name in ((sparse, "set_shape"), (sparse, "consumers"), (slices, "consumers")):
+        with pytest.raises(AttributeError, match=rf"^Graven has no \w+\.{name}.*not-in-graven"):
+            getattr(value, name)
+        assert not hasattr(value, name)
+        with pytest.raises(AttributeError, match=r"^'\w+' object has no attribute '_private'"):
+            _ = value._private
+    # A property that raises an AttributeError says its own.
+    for name in ("op", "name", "graph"):
+        with pytest.raises(AttributeError, match=rf"Tensor\.{name} is meaningless|eager"):
+            getattr(slices, name)
+
+
+def test_sparse_tensors_and_slices_are_equal_and_hashed_as_objects() -> None:
+    for value in (
+        tf.SparseTensor([[0, 1]], [2], [2, 2]),
+        tf.IndexedSlices(tf.ones([2]), tf.constant([1, 0])),
+    ):
+        assert value == value and value != copy.copy(value) and {value: 1}[value] == 1

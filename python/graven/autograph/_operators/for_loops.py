@@ -25,7 +25,6 @@ from graven.autograph._operators.captured_loop_names import (
 )
 from graven.autograph._operators.inferred import is_missing
 from graven.autograph._operators.lengths import number_of_rows, tensor_length
-from graven.autograph._operators.ragged_rows import ragged_row
 from graven.autograph._operators.staged_list import StagedList
 from graven.autograph._operators.staged_loop import LoopBody, run_staged
 from graven.autograph._operators.staged_optional import value_of
@@ -161,11 +160,7 @@ def _run_eagerly(iter_: Any, is_tensor: bool, loop: _ForLoop) -> None:
         python_loop.run_for(iter_, loop.extra_test, loop.body)
         return
     tensor_length(iter_)  # Says what is wrong with a scalar.
-    elements: Any = iter_
-    if is_dense(iter_):
-        elements = _engine.convert_to_tensor(iter_)
-    else:
-        elements = (ragged_row(iter_, i) for i in range(int(iter_.nrows())))
+    elements = _engine.convert_to_tensor(iter_) if is_dense(iter_) else iter_
     limited = islice(elements, of_while_loop(loop.opts).get("maximum_iterations"))
     python_loop.run_for(limited, loop.extra_test, loop.body)
     loop.set_state(tuple(map(as_if_staged, loop.names, loop.get_state())))
@@ -197,7 +192,7 @@ def _over_rows(iter_: Any, loop: _ForLoop) -> None:
     length = number_of_rows(rows)
 
     def body(i: Any) -> Any:
-        loop.body(ragged_row(rows, i) if isinstance(rows, RaggedTensor) else rows[i])
+        loop.body(rows._row(i) if isinstance(rows, RaggedTensor) else rows[i])
         return ops.add(i, 1)
 
     loop.stage(ITERATE, ops.zeros([], length.dtype), lambda i: ops.less(i, length), body)
