@@ -329,6 +329,8 @@ def test_rows_are_iterated_where_they_have_values() -> None:
     first, _, last = rows(2, 0, 1)
     assert [row_values(row) for row in (first, last)] == [[0, 1], [2]]
     assert list(rows()) == []
+    with pytest.raises(TypeError, match="proper"):  # as in TensorFlow
+        tf.debugging.assert_proper_iterable(rows(1))
     values = tf.Variable([1.0, 2.0, 3.0])
     with tf.GradientTape() as tape:
         squares = [row * row for row in tf.RaggedTensor.from_row_splits(values, [0, 1, 3])]
