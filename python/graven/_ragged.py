@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import Any, NoReturn
+from typing import Any
 
 from graven import _engine
 from graven import _functions as ops
 from graven import _row_splits as row_splits_of
 from graven._dtypes import as_dtype
+from graven._ragged_operators import RefusedOperators
 from graven._scopes import name_scope
 from graven._sparse import SparseTensor
 from graven._tensor_shape import TensorShape
 from graven._type_spec import CompositeTensor, TypeSpec
-from graven._unsupported import PublicObject, refused_operator, unsupported
+from graven._unsupported import PublicObject, unsupported
 from graven.errors import InvalidArgumentError, OperatorNotAllowedInGraphError
 
 
@@ -156,21 +157,7 @@ class RaggedTensorSpec(TypeSpec):
         )
 
 
-# What programs do where an op or an operator takes no ragged tensors.
-_INSTEAD = (
-    "compute with x.flat_values and put the result back by x.with_flat_values, or call a function "
-    "for each row by tf.map_fn"
-)
-
-
-def _operator(symbol: str) -> Any:
-    return refused_operator(symbol, "ragged tensors", _INSTEAD)
-
-
-_equal, _not_equal = map(_operator, ("==", "!="))
-
-
-class RaggedTensor(CompositeTensor, PublicObject):
+class RaggedTensor(RefusedOperators, CompositeTensor, PublicObject):
     """A tensor whose rows differ in length; made by tf.ragged.constant or from_row_splits.
 
     It goes in and out of Functions and loops, gives its parts and its rows, by number (`x[0]`) and
@@ -731,39 +718,6 @@ class RaggedTensor(CompositeTensor, PublicObject):
             )
         at = self._row_splits.numpy().tolist()
         return (_between(self._values, start, end) for start, end in itertools.pairwise(at))
-
-    def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> NoReturn:
-        """Refuses to be a tensor, as ops ask for that do not take it as it is."""
-        raise ValueError(
-            f"Attempt to convert a value ({self!r}) with an unsupported type ({type(self)}) to a "
-            f"Tensor. Few functions of Graven take ragged tensors yet: {_INSTEAD}. See "
-            "docs/errors/not-in-graven.md"
-        )
-
-    def __bool__(self) -> bool:
-        raise TypeError("RaggedTensor may not be used as a boolean.")
-
-    def __eq__(self, other: object) -> Any:
-        return False if other is None else _equal(self, other)
-
-    def __ne__(self, other: object) -> Any:
-        return True if other is None else _not_equal(self, other)
-
-    def __hash__(self) -> int:
-        raise TypeError("RaggedTensor is unhashable. See docs/errors/unhashable-tensor.md")
-
-    __lt__, __le__, __gt__, __ge__ = map(_operator, ("<", "<=", ">", ">="))
-    __neg__, __invert__, __abs__ = map(_operator, ("-", "~", "abs"))
-    __add__ = __radd__ = _operator("+")
-    __sub__ = __rsub__ = _operator("-")
-    __mul__ = __rmul__ = _operator("*")
-    __truediv__ = __rtruediv__ = _operator("/")
-    __floordiv__ = __rfloordiv__ = _operator("//")
-    __mod__ = __rmod__ = _operator("%")
-    __pow__ = __rpow__ = _operator("**")
-    __and__ = __rand__ = _operator("&")
-    __or__ = __ror__ = _operator("|")
-    __xor__ = __rxor__ = _operator("^")
 
     def __repr__(self) -> str:
         if isinstance(self._row_splits, _engine.SymbolicTensor):
