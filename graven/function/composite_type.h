@@ -25,9 +25,11 @@ class GRAVEN_API CompositeType : public ForeignType {
   virtual Result<TraceTypeRef> type_of_rows(std::optional<int64_t> count) const = 0;
   // The type of values that are of this one but for their shape; null if they have no shape.
   virtual Result<TraceTypeRef> with_shape(const Shape& shape) const = 0;
-  // The type as its front end prints it, "RaggedTensorSpec(TensorShape([2, None]), tf.float32, 1,
-  // tf.int64)"; empty if it is of a class of the program's that only has a name. The same in each
-  // run of a program.
+  // Whether it is a spec, which is compared and printed by what it says; else it is of a class of
+  // the program's that only has a name.
+  virtual bool is_spec() const = 0;
+  // A spec as its front end prints it, "RaggedTensorSpec(TensorShape([2, None]), tf.float32, 1,
+  // tf.int64)". The same in each run of a program, or empty, as it is of what is no spec.
   virtual std::string spec_text() const = 0;
   // Whether a value of the other type may be of this one, too, as far as is known.
   virtual bool is_compatible_with(const TraceType& other) const = 0;

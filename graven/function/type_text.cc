@@ -112,8 +112,10 @@ std::string ArgumentPath::text() const {
 
 bool is_uncertain(const TraceType& type) {
   switch (type.kind()) {
-    case TraceType::Kind::kForeign:
-      return spec_text(type).empty();
+    case TraceType::Kind::kForeign: {
+      const auto* composite = dynamic_cast<const CompositeType*>(&type);
+      return !composite || !composite->is_spec();
+    }
     case TraceType::Kind::kObject:
       return true;
     case TraceType::Kind::kLiteral:

@@ -202,14 +202,17 @@ class PythonType final : public engine::CompositeType, public engine::HasClassNa
     Object object = Object::take(wrap(shape));
     return type_or_none(object ? called_if_there("_with_shape", object.get()) : Object());
   }
-  std::string spec_text() const override {
+  bool is_spec() const override {
     HoldGil gil;
     static constinit Imported type_spec(kTypeSpecs, "TypeSpec");
     Object self = object();
-    if (!self || !type_spec.get()) return PyErr_Clear(), "";
-    const int is_spec = run_python<PyObject_IsInstance>(self.get(), type_spec.get());
-    if (is_spec < 0) PyErr_Clear();
-    std::string text = is_spec > 0 ? repr() : "";
+    const int is_one =
+        self && type_spec.get() ? run_python<PyObject_IsInstance>(self.get(), type_spec.get()) : 0;
+    PyErr_Clear();
+    return is_one > 0;
+  }
+  std::string spec_text() const override {
+    std::string text = is_spec() ? repr() : "";
     // What prints its address is another text in each run.
     return text.find(" at 0x") == text.npos ? text : "";
   }

@@ -556,17 +556,20 @@ def test_what_tracing_changes_outside_is_logged_for_those_who_ask(
 ) -> None:
     log: list[str] = []
     box = Box(calls=0)
+    queue, named = [1, 2], {"a": 1}
 
     @tf.function(stale="retrace")
     def f(x: Any) -> Any:
         box.calls += 1
         log.append("tracing")
+        queue.pop()
+        del named["a"]
         return x * 2.0
 
     with caplog.at_level(logging.INFO, "graven"):
         f(ONE)
     line = f.python_function.__code__.co_firstlineno
-    for what, offset in (("box.calls", 2), ("log", 3)):
+    for what, offset in (("box.calls", 2), ("log", 3), ("queue", 4), ("named", 5)):
         start = f"{what} is changed at {__file__}:{line + offset} in f while it is traced"
         assert any(record.message.startswith(start) for record in caplog.records), what
     assert all(record.levelno == logging.INFO for record in caplog.records)

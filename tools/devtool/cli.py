@@ -111,7 +111,7 @@ def test_verb(arguments: Sequence[str]) -> int:
 def sanitize_verb(arguments: Sequence[str]) -> int:
     """build with sanitizers and run what each is for (both)
 
-    asan  errors of memory, undefined behaviour, leaks: C++ tests, threads, conformance
+    asan  errors of memory, undefined behaviour, leaks: C++ tests, threads, composites, conformance
     tsan  data races: C++ tests, threads
     """
     return sanitize(arguments)
