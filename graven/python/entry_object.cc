@@ -44,11 +44,6 @@ struct EntryView {
   Ref<Entry> entry;
 };
 
-[[noreturn]] void throw_status(const Status& status) {
-  raise(status);
-  throw nb::python_error();
-}
-
 nb::list wrap_all(std::span<const Tensor> tensors) {
   nb::list list;
   for (const Tensor& tensor : tensors) list.append(steal(wrap(tensor)));

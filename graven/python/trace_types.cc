@@ -16,6 +16,7 @@
 #include "graven/python/errors.h"
 #include "graven/python/literal.h"
 #include "graven/python/opaque.h"
+#include "graven/python/results.h"
 #include "graven/python/tensor_object.h"
 #include "graven/python/value.h"
 
@@ -207,8 +208,8 @@ class PythonType final : public engine::CompositeType, public engine::HasClassNa
     static constinit Imported type_spec(kTypeSpecs, "TypeSpec");
     Object self = object();
     const int is_one =
-        self && type_spec.get() ? run_python<PyObject_IsInstance>(self.get(), type_spec.get()) : 0;
-    PyErr_Clear();
+        self && type_spec.get() ? run_python<PyObject_IsInstance>(self.get(), type_spec.get()) : -1;
+    if (is_one < 0) PyErr_Clear();
     return is_one > 0;
   }
   std::string spec_text() const override {
@@ -290,22 +291,6 @@ std::string_view kind_name(const TraceType& type) {
       return "foreign";
   }
   return "";
-}
-
-nb::object steal(Object object) {
-  if (!object) throw nb::python_error();
-  return nb::steal(object.release());
-}
-
-[[noreturn]] void throw_status(const Status& status) {
-  raise(status);
-  throw nb::python_error();
-}
-
-template <typename T>
-T value_or_throw(Result<T> result) {
-  if (!result.ok()) throw_status(result.status());
-  return std::move(*result);
 }
 
 const TensorType& tensor_type_of(const TypeView& view) {
@@ -565,9 +550,9 @@ void bind_trace_types(nb::module_& m) {
   m.def(
       "type_of",
       [](nb::object value) {
-        engine::Value engine_value = value_or_throw(to_value(value.ptr(), true));
+        engine::Value engine_value = value_or_raise(to_value(value.ptr(), true));
         engine::TypingContext context;
-        return steal(type_to_python(value_or_throw(engine::type_of(engine_value, context))));
+        return steal(type_to_python(value_or_raise(engine::type_of(engine_value, context))));
       },
       nb::arg().none());
   m.def("add_placeholder", [](const TensorSpecView& spec, const std::string& name) {
@@ -578,7 +563,7 @@ void bind_trace_types(nb::module_& m) {
                               "traced"));
     }
     engine::PlaceholderContext context{*builder, name, {}};
-    return steal(to_python(value_or_throw(spec.type->placeholder(context))));
+    return steal(to_python(value_or_raise(spec.type->placeholder(context))));
   });
 
   nb::class_<TensorSpecView, TypeView>(
@@ -592,9 +577,9 @@ void bind_trace_types(nb::module_& m) {
       .def(
           "__init__",
           [](TensorSpecView* self, nb::object shape, nb::object dtype, nb::object name) {
-            engine::Shape engine_shape = value_or_throw(to_shape(shape.ptr()));
+            engine::Shape engine_shape = value_or_raise(to_shape(shape.ptr()));
             engine::DType engine_dtype =
-                dtype.is_none() ? engine::DType::kFloat32 : value_or_throw(to_dtype(dtype.ptr()));
+                dtype.is_none() ? engine::DType::kFloat32 : value_or_raise(to_dtype(dtype.ptr()));
             std::optional<std::string> engine_name;
             if (!name.is_none()) engine_name = nb::cast<std::string>(name);
             new (self) TensorSpecView{
@@ -647,7 +632,7 @@ void bind_trace_types(nb::module_& m) {
       .def_static(
           "from_tensor",
           [](nb::object tensor, nb::object name) {
-            Tensor value = value_or_throw(to_tensor(tensor.ptr()));
+            Tensor value = value_or_raise(to_tensor(tensor.ptr()));
             std::optional<std::string> wished;
             if (!name.is_none()) wished = nb::cast<std::string>(name);
             const engine::Shape& shape = engine::CallSizes::read_shape(value);
