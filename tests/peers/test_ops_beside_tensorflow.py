@@ -39,9 +39,11 @@ NEEDS_SIZES |= {op for op in graven._engine.op_names() if op.startswith("TensorL
 def can_be_traced_by_tensorflow(row: Sample) -> bool:
     """False for what TensorFlow takes eagerly only.
 
-    EnsureShape with None for the shape; and bands of MatrixSetDiagV3, which inference takes for one
-    diagonal where k is not known.
+    EnsureShape with None for the shape; vectors of one element for scalars of Range; and bands of
+    MatrixSetDiagV3, which inference takes for one diagonal where k is not known.
     """
+    if row.op == "Range":
+        return np.ndim(row.inputs[0]) == 0
     if row.op == "MatrixSetDiagV3":
         return np.size(row.inputs[2]) == 1
     return row.op != "EnsureShape" or row.attrs["shape"] is not None

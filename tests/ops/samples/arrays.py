@@ -258,6 +258,7 @@ SAMPLES = [
     Sample("OneHot", (ints(2, -1, 0), scalar(3), 1, 0), _one_hot, ("bool",)),
     Sample("OneHot", (ints(1, 0), scalar(3), 7, 1), _one_hot, attrs={"axis": 0}),
     Sample("Range", (9, 2, -3), np.arange, (*FLOATS, "int32", "int64")),
+    Sample("Range", (ints(9), ints(2), ints(-3)), lambda *ends: np.arange(*np.concatenate(ends))),
     Sample("LinSpace", (1, 3, scalar(5)), np.linspace, ("float32", "float64")),
     Sample("LinSpace", (1, 3, np.array(5)), np.linspace, ("float32", "float64")),
     *[
@@ -308,5 +309,6 @@ WRONG = [
     Wrong("ReverseV2", ([1.0], ints(3)), "is out of valid range ["),
     Wrong("Range", (scalar(3), scalar(0), scalar(1)),
           "Requires start <= limit when delta > 0: 3/0"),
+    Wrong("Range", (ints(3, 4), scalar(5), scalar(1)), "start must be a scalar, not shape [2]"),
     Wrong("OneHot", (ints(1), scalar(-1), 1.0, 0.0), "depth must be non-negative, got: -1"),
 ]  # fmt: skip
