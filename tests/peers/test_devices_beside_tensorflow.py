@@ -50,6 +50,18 @@ def gradient():
     return [b.device, tape.gradient(b, a).device]
 
 
+def within_host_function():
+    places = []
+
+    def add(x):
+        places.append((x + 1.0).device)
+        return x
+
+    call = tf.function(lambda x: tf.py_function(add, [x], tf.float32), autograph=False)
+    on("/CPU:1", lambda: call(x))
+    return places
+
+
 PLACES = ["/CPU:1", "cpu:2", "/device:CPU:1", "/job:localhost/replica:0/task:0/device:CPU:2",
           "/cpu", "CPU:3", "/GPU:0", "/job:worker/task:0", "/task:1", "/device:TPU:0", "CPU:*",
           "/job:localhost", "nonsense"]
@@ -76,6 +88,7 @@ checks |= {
     .numpy().tolist(),
     "nested": nested,
     "gradient": gradient,
+    "within a host function": within_host_function,
     "listed": lambda: [d.name for d in tf.config.list_logical_devices("CPU")],
     "no GPU": lambda: len(tf.config.list_logical_devices("GPU")),
     "as it is": lambda: refuse(3),

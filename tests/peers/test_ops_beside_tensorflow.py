@@ -23,6 +23,7 @@ from ops.sample import (
     assert_close,
     one_of_each_row,
 )
+from tensorflow.python.framework import op_def_registry
 
 CASES = [case for case in all_cases() if not case.sample.beside_tensorflow]
 # Outputs of which TensorFlow's inference says what its kernels do not give.
@@ -181,6 +182,22 @@ def test_ops_declare_the_dtypes_of_their_op_defs() -> None:
             if missing and op != "Cast":  # whose kernels refuse by an UnimplementedError
                 wrong.append((op, attribute, sorted(missing)))
     assert wrong == []
+
+
+# Here alone: what a file holds changes, and code of the program may wait for other threads.
+EFFECTS_OF_OUR_OWN = {"ReadFile", "PyFuncStateless"}
+
+
+def test_ops_have_effects_where_those_of_tensorflow_do() -> None:
+    engine = graven._engine
+    wrong = set()
+    for op in engine.op_names():
+        function = engine.raw_op(op)
+        assert function is not None
+        theirs = op_def_registry.get(op)
+        if theirs is not None and function._record["is_stateful"] != theirs.is_stateful:
+            wrong.add(op)
+    assert wrong == EFFECTS_OF_OUR_OWN
 
 
 @pytest.mark.parametrize("tf", [graven, tensorflow], ids=lambda tf: tf.__name__)
