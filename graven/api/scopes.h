@@ -40,7 +40,7 @@ class GRAVEN_API ControlDependencies {
 
 // Asks for a device for the nodes that are made while it lives (tf.device): "/cpu:0", "GPU:1",
 // "/job:worker/task:2". Parts that it does not name are those of the scope around it. A ValueError
-// for another text. There is one device, the CPU, and all run there.
+// for another text. There is one logical device, CPU:0, and all run there.
 class GRAVEN_API DeviceScope {
  public:
   explicit DeviceScope(std::string_view device_name,

@@ -165,15 +165,17 @@ class Mapper {
     }
     return {};
   }
-  static Status check_tensor(const TensorType& expected, const Tensor& tensor) {
+  Status check_tensor(const TensorType& expected, const Tensor& tensor) const {
+    const std::string_view source = has_signature() ? "fn_output_signature" : "elems";
     if (tensor.dtype() != expected.dtype()) {
       return invalid_argument("fn returned a tensor of dtype ", dtype_name(tensor.dtype()),
-                              " where ", dtype_name(expected.dtype()),
-                              " is expected; fn_output_signature tells another dtype");
+                              " where that of ", source, ", ", dtype_name(expected.dtype()),
+                              ", is expected; fn_output_signature tells another dtype");
     }
     if (are_compatible(static_shape(tensor.shape()), expected.shape())) return {};
     return value_error("Incompatible shape for value (", tensor.shape().to_text(), "), expected (",
-                       expected.shape().to_text(), ")");
+                       expected.shape().to_text(), ") of ", source,
+                       "; fn_output_signature tells another shape");
   }
 
   // The tensors that fn gives for the rows of this number.

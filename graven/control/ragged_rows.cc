@@ -61,7 +61,9 @@ Tensor all_of(FunctionContext& c, std::vector<Tensor> parts, DType dtype, const 
 
 Status check_values(const Tensor& values, bool is_graph) {
   if (!values || !values.shape().has_rank() || values.shape().rank() > 0) return {};
-  constexpr std::string_view kText = "Ragged values must have rank >= 1, not be a scalar";
+  constexpr std::string_view kText =
+      "Ragged values must have rank >= 1, not be a scalar: each result of fn is a row, as "
+      "fn_output_signature says, or elems without it";
   return is_graph ? value_error(kText) : invalid_argument(kText);
 }
 

@@ -13,7 +13,7 @@
 namespace graven::engine {
 namespace {
 
-constexpr std::string_view kLayoutDoc = "Graven has one device.";
+constexpr std::string_view kLayoutDoc = "Tensors are not spread over devices.";
 
 struct FilledParameters {
   Sizes shape;

@@ -203,6 +203,41 @@ std::optional<DType> least_integer(PyObject* number) {
   return value >= INT32_MIN && value <= INT32_MAX ? DType::kInt32 : DType::kInt64;
 }
 
+Result<Tensor> checked_dtype(Tensor tensor, std::optional<DType> dtype, PyObject* object) {
+  if (dtype && *dtype != tensor.dtype()) {
+    return value_error("Tensor conversion requested dtype ", dtype_name(*dtype),
+                       " for Tensor with dtype ", dtype_name(tensor.dtype()), ": ", text_of(object),
+                       ". See docs/errors/different-dtypes.md");
+  }
+  return tensor;
+}
+
+// The result of __tf_tensor__; an empty tensor if the class has none.
+Result<Tensor> own_conversion(PyObject* object, std::optional<DType> dtype) {
+  if (PyType_Check(object)) return Tensor();
+  Object method = Object::take(run_python<PyObject_GetAttrString>(object, "__tf_tensor__"));
+  if (!method) {
+    PyErr_Clear();
+    return Tensor();
+  }
+  Object type = dtype ? Object::take(wrap(*dtype)) : Object::borrow(Py_None);
+  if (!type) return pending_exception();
+  Object result = Object::take(
+      run_python<PyObject_CallFunctionObjArgs>(method.get(), type.get(), Py_None, nullptr));
+  if (!result) return pending_exception();
+  if (!is_tensor(result.get())) {
+    return type_error("__tf_tensor__ of ", text_of(object), " gave no tensor but ",
+                      text_of(result.get()));
+  }
+  return checked_dtype(tensor_of(result.get()), dtype, object);
+}
+
+// Of an element of a list: in its own words where it refuses to be a tensor.
+Status unsupported_element(PyObject* object) {
+  auto own = own_conversion(object, std::nullopt);
+  return own.ok() ? unsupported(object) : own.status();
+}
+
 Result<DType> common_dtype(const std::vector<Object>& leaves) {
   if (leaves.empty()) return DType::kFloat32;
   ScalarKind first = kind_of(leaves[0].get());
@@ -212,7 +247,7 @@ Result<DType> common_dtype(const std::vector<Object>& leaves) {
     bool fits = true;
     switch (kind) {
       case ScalarKind::kOther:
-        return unsupported(leaf.get());
+        return unsupported_element(leaf.get());
       case ScalarKind::kBool:
         fits = first != ScalarKind::kString;
         break;
@@ -435,7 +470,7 @@ Result<Tensor> from_leaves(PyObject* whole, const std::vector<Object>& leaves, c
   }
   for (const Object& leaf : leaves) {
     ScalarKind kind = kind_of(leaf.get());
-    if (kind == ScalarKind::kOther) return unsupported(leaf.get());
+    if (kind == ScalarKind::kOther) return unsupported_element(leaf.get());
     if (!kind_fits(kind, *dtype)) return cannot_convert(whole, *dtype);
   }
   ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(*dtype, shape));
@@ -555,15 +590,6 @@ Result<Tensor> numpy_value(PyObject* object, std::optional<DType> dtype) {
   return cast_eagerly(tensor, *dtype);
 }
 
-Result<Tensor> checked_dtype(Tensor tensor, std::optional<DType> dtype, PyObject* object) {
-  if (dtype && *dtype != tensor.dtype()) {
-    return value_error("Tensor conversion requested dtype ", dtype_name(*dtype),
-                       " for Tensor with dtype ", dtype_name(tensor.dtype()), ": ", text_of(object),
-                       ". See docs/errors/different-dtypes.md");
-  }
-  return tensor;
-}
-
 // A value, not a tensor, as an eager tensor. has_tensors is set, and nothing returned, if it is a
 // list that holds tensors.
 Result<Tensor> value_to_eager(PyObject* object, std::optional<DType> dtype, bool& has_tensors) {
@@ -641,26 +667,6 @@ Result<Tensor> pack(PyObject* list, DType dtype, bool casts, std::string_view na
     parts.push_back(std::move(part));
   }
   return apply_op(engine::kPack, parts, {}, scope.name());
-}
-
-// The result of __tf_tensor__; an empty tensor if the class has none.
-Result<Tensor> own_conversion(PyObject* object, std::optional<DType> dtype) {
-  if (PyType_Check(object)) return Tensor();
-  Object method = Object::take(run_python<PyObject_GetAttrString>(object, "__tf_tensor__"));
-  if (!method) {
-    PyErr_Clear();
-    return Tensor();
-  }
-  Object type = dtype ? Object::take(wrap(*dtype)) : Object::borrow(Py_None);
-  if (!type) return pending_exception();
-  Object result = Object::take(
-      run_python<PyObject_CallFunctionObjArgs>(method.get(), type.get(), Py_None, nullptr));
-  if (!result) return pending_exception();
-  if (!is_tensor(result.get())) {
-    return type_error("__tf_tensor__ of ", text_of(object), " gave no tensor but ",
-                      text_of(result.get()));
-  }
-  return checked_dtype(tensor_of(result.get()), dtype, object);
 }
 
 bool is_plain_python(PyObject* object) {

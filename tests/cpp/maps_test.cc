@@ -68,8 +68,13 @@ TEST_CASE("map_fn gives another dtype and number of tensors where the signature 
   CHECK(both_ways(f, kRows) == std::vector<float>{5, 9, 13});
   const auto error =
       error_of([] { map_fn([](Tensor row) { return graven::cast(row, DType::kInt32); }, kRows); });
-  CHECK(contains(error.message(), "fn_output_signature tells another dtype"));
+  CHECK(contains(error.message(), "that of elems, float32, is expected; fn_output_signature"));
   CHECK(contains(error.what(), "maps_test.cc"));
+  CHECK(contains(error_of([] {
+                   map_fn([](Tensor row) { return row; }, kRows,
+                          {.fn_output_signature = std::vector<TensorSpec>{{{7}, DType::kFloat32}}});
+                 }).message(),
+                 "expected ((7,)) of fn_output_signature; fn_output_signature tells another"));
   CHECK(contains(error_of([] {
                    map_fn([](Tensor row) { return row; }, kRows,
                           {.fn_output_signature = std::vector<TensorSpec>{}});

@@ -217,7 +217,9 @@ def test_a_number_takes_the_dtype_that_map_fn_expects(run: Any) -> None:
     for result, elems in ((3.0, [1]), (np.complex64(1j), [1]), (300, np.array([1], "uint8"))):
         with pytest.raises(tf.errors.InvalidArgumentError, match="fn_output_signature"):
             of(result, elems)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="int32 where float32 is expected"):
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match="int32 where that of elems, float32, is expected"
+    ):
         run(lambda x: tf.map_fn(lambda _: tf.constant(3), x))(tf.constant([1.0]))
 
 

@@ -146,6 +146,8 @@ def test_ops_and_operators_that_take_no_sparse_tensors_say_how_to_get_on() -> No
         lambda s: tf.add(s, 1),
         lambda s: tf.reduce_sum(s),
         lambda s: tf.constant(1) * s,
+        lambda s: tf.constant([s], tf.int32),
+        lambda s: tf.stack([s, s]),
     )
     for op in calls:
         with pytest.raises(ValueError, match="Few functions of Graven take sparse tensors yet"):
