@@ -86,6 +86,17 @@ Result<Tensor> ForwardAccumulator::tangent(const Tensor& primal) const {
   return known->tangent;
 }
 
+void ForwardAccumulator::forget(const Status& told) {
+  if (told.kind() != ErrorKind::kUserException) return;
+  const Status text(Code::kFailedPrecondition,
+                    str_cat("The tangent could not be computed, for an error that was raised when "
+                            "it was asked for before: ",
+                            told.message()));
+  for (auto& [id, known] : known_) {
+    if (!known.status.ok() && known.status.payload() == told.payload()) known.status = text;
+  }
+}
+
 bool ForwardAccumulator::wants(std::span<const Tensor> inputs) const {
   return std::ranges::any_of(inputs, [this](const Tensor& input) { return find(input); });
 }
@@ -118,6 +129,7 @@ void ForwardAccumulator::note(std::span<const Tensor> inputs, std::span<const Te
     } else {
       continue;
     }
+    if (to_hold_ && !known.status.ok()) known.status = to_hold_(known.status);
     add(output, std::move(known));
   }
 }

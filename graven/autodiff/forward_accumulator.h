@@ -23,8 +23,11 @@ namespace graven::engine {
 // A tangent that cannot be computed is an error when it is asked for, not when the op is applied.
 class GRAVEN_API ForwardAccumulator final : public Listener {
  public:
+  // Makes of an error one that can be held until a tangent is asked for, which may be never.
+  using ToHold = Status (*)(const Status& error);
   // eager: the builder to use while no graph is being built.
-  explicit ForwardAccumulator(Builder& eager) : eager_(eager) {}
+  explicit ForwardAccumulator(Builder& eager, ToHold to_hold = nullptr)
+      : eager_(eager), to_hold_(to_hold) {}
   ~ForwardAccumulator() override { stop(); }
   ForwardAccumulator(const ForwardAccumulator&) = delete;
 
@@ -39,6 +42,8 @@ class GRAVEN_API ForwardAccumulator final : public Listener {
   // The tangent of a tensor; empty if it has none. An error of kind kLookupError if an op without a
   // gradient is on the way to it.
   Result<Tensor> tangent(const Tensor& primal) const;
+  // Lets go of an exception of the program that has been told; from now on its text is.
+  void forget(const Status& told);
 
   // How many tensors have one, among them some that are gone.
   size_t num_tangents() const { return known_.size(); }
@@ -74,6 +79,7 @@ class GRAVEN_API ForwardAccumulator final : public Listener {
   void drop_unreachable();
 
   Builder& eager_;
+  const ToHold to_hold_;
   Frame* recording_in_ = nullptr;
   ListenerPlace place_;
   std::unordered_map<uint64_t, Known> known_;  // by TensorObject::id

@@ -46,7 +46,33 @@ class PythonException final : public engine::Payload {
     PyErr_Restore(type_, value_, traceback_);
   }
 
+  void drop_frames() {
+    if (traceback_) note_lines();
+    Py_CLEAR(traceback_);
+    clear_traceback(value_, /*depth=*/0);
+  }
+
  private:
+  void note_lines() const {
+    static constinit Imported format_lines("traceback", "format_tb");
+    PyObject* format = format_lines.get();
+    Object lines =
+        format ? Object::take(run_python<PyObject_CallOneArg>(format, traceback_)) : Object();
+    Object nothing = lines ? Object::take(PyUnicode_FromString("")) : Object();
+    Object text = nothing ? Object::take(PyUnicode_Join(nothing.get(), lines.get())) : Object();
+    if (text) text = Object::take(PyUnicode_FromFormat("It was raised earlier:\n%U", text.get()));
+    if (text) Object::take(run_python<PyObject_CallMethod>(value_, "add_note", "O", text.get()));
+    PyErr_Clear();  // the exception is told without its lines then
+  }
+  // Of an exception and those that led to it.
+  static void clear_traceback(PyObject* exception, int depth) {
+    constexpr int kMaxDepth = 32;
+    if (!exception || !PyExceptionInstance_Check(exception) || depth > kMaxDepth) return;
+    PyException_SetTraceback(exception, Py_None);
+    clear_traceback(Object::take(PyException_GetContext(exception)).get(), depth + 1);
+    clear_traceback(Object::take(PyException_GetCause(exception)).get(), depth + 1);
+  }
+
   PyObject *type_, *value_, *traceback_;  // owned
 };
 
@@ -249,6 +275,14 @@ std::string text_of_host_error(PyObject* error) {
 }
 
 }  // namespace
+
+Status without_frames(const Status& status) {
+  if (auto* exception = dynamic_cast<PythonException*>(status.payload().get())) {
+    HoldGil gil;
+    exception->drop_frames();
+  }
+  return status;
+}
 
 Status pending_host_error() {
   const Status status = pending_exception();

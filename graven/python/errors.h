@@ -22,6 +22,9 @@ engine::Status pending_exception();
 // The same for C++ programs: with the kind and the code of the exception's class, where there is
 // one; else the message begins with the class's name.
 engine::Status pending_error();
+// Takes the frames that a Python exception has passed from it, if the Status carries one, and notes
+// their lines: it holds what is local in them no longer.
+engine::Status without_frames(const engine::Status& status);
 // Sets the Python exception for one of C++: a graven::Error's by its status, its line in front.
 void raise(std::exception_ptr exception);
 

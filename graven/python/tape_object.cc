@@ -33,9 +33,10 @@ struct Tape : engine::Tape {
   std::vector<Object> kept;
 };
 
-// The engine's accumulator, which owns no Python object.
+// The engine's accumulator. It owns no Python object but exceptions of the program, which are told
+// when tangents are asked for, and are without frames: the accumulator is in one.
 struct Accumulator {
-  engine::ForwardAccumulator forward{engine::eager_builder()};
+  engine::ForwardAccumulator forward{engine::eager_builder(), without_frames};
 };
 
 int traverse(PyObject* object, visitproc visit, void* arg) {
@@ -101,8 +102,12 @@ void bind_accumulator(nb::module_& m) {
                  self.forward.watch(tensor_or_handle(primal), tensor_of(tangent.ptr())));
            })
       .def("tangent", [](Accumulator& self, nb::handle primal) -> nb::object {
-        const Tensor found = value_or_raise(self.forward.tangent(tensor_or_handle(primal)));
-        return found ? steal(wrap(found)) : nb::none();
+        const engine::Result<Tensor> found = self.forward.tangent(tensor_or_handle(primal));
+        if (!found.ok()) {
+          self.forward.forget(found.status());
+          throw_status(found.status());
+        }
+        return *found ? steal(wrap(*found)) : nb::none();
       });
 }
 

@@ -1,5 +1,7 @@
 """What a ForwardAccumulator sees, keeps and refuses, beside what the conformance suite holds."""
 
+import gc
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -440,8 +442,36 @@ def test_an_error_of_a_custom_gradient_comes_when_the_tangent_is_asked_for() -> 
     with Accumulator(x, ONE) as accumulator:
         y = f(x)
     assert y.numpy() == 9.0
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(ZeroDivisionError) as info:
         accumulator.jvp(y)
+    assert "lambda dy: 1 // 0" in info.value.__notes__[0]
+    with pytest.raises(tf.errors.FailedPreconditionError, match=r"before: .* by zero"):
+        accumulator.jvp(y)
+
+
+@pytest.mark.parametrize("is_asked_for", [True, False])
+def test_an_error_of_a_custom_gradient_leaves_nothing_behind(is_asked_for: bool) -> None:
+    def fail(_: Any) -> Any:
+        try:
+            raise KeyError("first")
+        except KeyError as error:
+            raise ZeroDivisionError("then") from error
+
+    f = tf.function(tf.custom_gradient(lambda x: (x * x, fail)))
+
+    def run() -> Any:
+        x = tf.constant(3.0)
+        with Accumulator(x, ONE) as accumulator:
+            y = f(x)
+            z = y + 1.0
+        if is_asked_for:
+            with pytest.raises(ZeroDivisionError):
+                accumulator.jvp(z)
+        return weakref.ref(accumulator)
+
+    gone = run()
+    gc.collect()
+    assert gone() is None
 
 
 def test_tangents_of_variables_go_through_a_custom_gradient() -> None:
