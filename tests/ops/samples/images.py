@@ -23,6 +23,10 @@ LARGE = draw.normal(size=(2, 40, 30, 19)).astype(np.float32)
 SIZE, LARGE_SIZE = int32([6, 3]), int32([50, 23])
 BOXES = float32([[0, 0, 1, 1], [0.9, 0.2, 0.1, 0.7], [-0.5, 0.25, 0.6, 1.5], [0.2, 0.2, 0.2, 0.2]])
 OF_IMAGES = int32([0, 1, 1, 0])
+SEPARATE_BOXES = float32(
+    [[[row / 14, column / 20, (row + 3) / 14, (column + 3) / 20]
+      for row in (0, 5, 10) for column in (0, 5, 10, 15)]]
+)  # fmt: skip
 TURNS = float32([[0.9, -0.4, 1.2, 0.4, 0.9, -0.7, 0.01, 0.02], [1, 0, -2.5, 0, 1.5, 3, 0, 0]])
 
 
@@ -207,6 +211,12 @@ SAMPLES = [
     _projected("NEAREST", "CONSTANT", "float32", "uint8", "int32", "int64", *FLOATS),
     _projected("BILINEAR", "CONSTANT", "float32", "uint8", "float64"),
     *(_projected(kind, mode) for kind in KINDS for mode in ("NEAREST", "REFLECT", "WRAP")),
+    # The last row and column are of places that lie on the edge, which is outside.
+    Sample(
+        "ImageProjectiveTransformV3",
+        (IMAGES, float32([[1, 0, 1, 0, 1, 1, 0, 0]]), int32([4, 5]), np.float32(5)),
+        attrs={"interpolation": "NEAREST", "fill_mode": "CONSTANT"},
+    ),
     Sample(
         "ImageProjectiveTransformV2",
         (IMAGES, TURNS[:1], int32([4, 5])),
@@ -238,6 +248,11 @@ SAMPLES = [
             BOXES.reshape(2, 2, 4),
             np.zeros((0, 4), np.float32),
         ),
+    ),
+    # All of the colors that there are without any, and the first ones again.
+    Sample(
+        "DrawBoundingBoxesV2",
+        (np.full((1, 14, 20, 4), 0.25, np.float32), SEPARATE_BOXES, np.zeros((0, 4), np.float32)),
     ),
 ]
 
