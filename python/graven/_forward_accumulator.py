@@ -105,6 +105,8 @@ class ForwardAccumulator:
         Raises:
           LookupError: An op on the way has no gradient.
           ValueError: unconnected_gradients is none of those there are.
+          Exception: What a custom gradient on the way, in a function that was called, has raised.
+            Where that has been told before, a FailedPreconditionError with its text.
         """
         zeros = _unconnected(unconnected_gradients) is UnconnectedGradients.ZERO
 
