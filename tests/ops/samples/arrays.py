@@ -309,6 +309,8 @@ WRONG = [
     Wrong("ReverseV2", ([1.0], ints(3)), "is out of valid range ["),
     Wrong("Range", (scalar(3), scalar(0), scalar(1)),
           "Requires start <= limit when delta > 0: 3/0"),
+    Wrong("StridedSliceGrad", (ints(5), ints(0), ints(2), ints(1), [1.0, 2.0, 3.0]),
+          "shape of dy was [3] instead of [2]"),
     Wrong("Range", (ints(3, 4), scalar(5), scalar(1)), "start must be a scalar, not shape [2]"),
     Wrong("OneHot", (ints(1), scalar(-1), 1.0, 0.0), "depth must be non-negative, got: -1"),
 ]  # fmt: skip
