@@ -33,10 +33,22 @@ struct Tape : engine::Tape {
   std::vector<Object> kept;
 };
 
+// An error as it is held for a tangent that may never be asked for. What Ctrl-C has raised comes
+// again, as if it were pressed now.
+engine::Status to_hold(const engine::Status& error) {
+  HoldGil gil;
+  engine::Status held = without_frames(error);
+  raise(held);
+  const bool is_interrupt = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt);
+  PyErr_Clear();
+  if (is_interrupt) PyErr_SetInterrupt();
+  return held;
+}
+
 // The engine's accumulator. It owns no Python object but exceptions of the program, which are told
 // when tangents are asked for, and are without frames: the accumulator is in one.
 struct Accumulator {
-  engine::ForwardAccumulator forward{engine::eager_builder(), without_frames};
+  engine::ForwardAccumulator forward{engine::eager_builder(), to_hold};
 };
 
 int traverse(PyObject* object, visitproc visit, void* arg) {

@@ -449,6 +449,18 @@ def test_an_error_of_a_custom_gradient_comes_when_the_tangent_is_asked_for() -> 
         accumulator.jvp(y)
 
 
+def test_ctrl_c_in_a_custom_gradient_is_not_held_back() -> None:
+    def interrupt(_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    f, x = tf.function(tf.custom_gradient(lambda x: (x * x, interrupt))), tf.constant(3.0)
+    with pytest.raises(KeyboardInterrupt), Accumulator(x, ONE):
+        f(x)
+        for _ in range(100):
+            pass
+    assert f(x).numpy() == 9.0
+
+
 @pytest.mark.parametrize("is_asked_for", [True, False])
 def test_an_error_of_a_custom_gradient_leaves_nothing_behind(is_asked_for: bool) -> None:
     def fail(_: Any) -> Any:
