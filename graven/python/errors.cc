@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "graven/api/error.h"
 #include "graven/function/trace_lock.h"
@@ -49,7 +50,8 @@ class PythonException final : public engine::Payload {
   void drop_frames() {
     if (traceback_) note_lines();
     Py_CLEAR(traceback_);
-    clear_traceback(value_, /*depth=*/0);
+    PyException_SetTraceback(value_, Py_None);
+    clear_tracebacks_behind(value_);
   }
 
  private:
@@ -64,13 +66,21 @@ class PythonException final : public engine::Payload {
     if (text) Object::take(run_python<PyObject_CallMethod>(value_, "add_note", "O", text.get()));
     PyErr_Clear();  // the exception is told without its lines then
   }
-  // Of an exception and those that led to it.
-  static void clear_traceback(PyObject* exception, int depth) {
-    constexpr int kMaxDepth = 32;
-    if (!exception || !PyExceptionInstance_Check(exception) || depth > kMaxDepth) return;
-    PyException_SetTraceback(exception, Py_None);
-    clear_traceback(Object::take(PyException_GetContext(exception)).get(), depth + 1);
-    clear_traceback(Object::take(PyException_GetCause(exception)).get(), depth + 1);
+  // Of those that led to an exception, each once: a cause is most often the context, too.
+  static void clear_tracebacks_behind(PyObject* exception) {
+    std::vector<Object> left{Object::borrow(exception)};
+    while (!left.empty()) {
+      const Object next = std::move(left.back());
+      left.pop_back();
+      for (auto get : {PyException_GetContext, PyException_GetCause}) {
+        Object behind = Object::take(get(next.get()));
+        if (!behind) continue;
+        const Object lines = Object::take(PyException_GetTraceback(behind.get()));
+        if (!lines || lines.get() == Py_None) continue;  // never raised, or met before
+        PyException_SetTraceback(behind.get(), Py_None);
+        left.push_back(std::move(behind));
+      }
+    }
   }
 
   PyObject *type_, *value_, *traceback_;  // owned
