@@ -34,6 +34,7 @@ void for_places(int64_t n, const F& f) {
 Status check_scalar(const InferContext& c, int input, const char* name) {
   const Shape& shape = c.shape(input);
   if (!shape.has_rank() || shape.rank() == 0) return {};
+  // A size that is not known yet is looked at again when the graph runs.
   if (shape.rank() == 1 && (!shape[0].is_number() || shape[0] == Dim(1))) return {};
   return invalid_argument(name, " must be a scalar, not shape ", shape.to_message());
 }
