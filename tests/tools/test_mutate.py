@@ -1,6 +1,7 @@
 """./dev mutate: the copy that faults are put into, and how tests notice them there."""
 
 import json
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 from devtool import testing
 from devtool.commands import ROOT, DevError
 from devtool.mutation import objects, parts, scratch, trial, verb
+from devtool.mutation.asking import first_to_notice
 from devtool.mutation.faults import Fault
 from devtool.mutation.parts import Program
 from devtool.mutation.processes import run_within
@@ -309,19 +311,50 @@ def test_a_fault_of_python_is_tried_without_what_was_built_for_another(
 
 
 def test_the_quick_parts_are_asked_first_and_none_after_one_that_notices(
-    trials: Trials, monkeypatch: pytest.MonkeyPatch
+    trials: Trials, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[str] = []
+    asked = tmp_path / "asked"
 
     def first_failure(part: str, limit_s: float) -> str | None:
-        asked.append(part)
-        return "tests/b.py::test_b" if part == "tests/b" else None
+        with asked.open("a") as file:
+            file.write(f"{part} {limit_s:.0f}\n")
+        return "tests/b.py::test_b" if part == "b" else None
 
     monkeypatch.setattr(trials._run, "first_failure", first_failure)
-    trials._seconds.update({"tests/a": 300.0, "tests/b": 20.0, "tests/c": 3.0})
-    noticed = trials._ask(["tests/a", "tests/b", "tests/c"])
+    trials._seconds.update({"a": 300.0, "b": 20.0, "c": 3.0})
+    noticed = trials._ask(["a", "b", "c"])
     assert noticed == Result(Outcome.NOTICED, "tests/b.py::test_b")
-    assert asked == ["tests/c", "tests/b"]
+    assert asked.read_text().splitlines() == ["c 72", "b 140"]
+
+
+def test_the_other_processors_take_the_parts_that_last_longest(tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+    is_long_begun = multiprocessing.get_context("fork").Event()
+
+    def run(part: str) -> str | None:
+        if part == "long":
+            is_long_begun.set()
+            time.sleep(100)  # and is ended before
+        assert is_long_begun.wait(60)
+        with asked.open("a") as file:
+            file.write(f"{part}\n")
+        return "tests/c.py::test_c" if part == "c" else None
+
+    started = time.monotonic()
+    assert first_to_notice(["a", "b", "c", "d", "long"], run, 2) == "tests/c.py::test_c"
+    assert time.monotonic() - started < 90
+    assert asked.read_text().splitlines() == ["a", "b", "c"]
+
+
+def test_all_parts_are_asked_when_none_notices(tmp_path: Path) -> None:
+    parts = list("abcdefg")
+    assert first_to_notice(parts, lambda part: (tmp_path / part).touch(), 3) is None
+    assert sorted(file.name for file in tmp_path.iterdir()) == parts
+
+
+def test_a_part_that_cannot_be_run_is_no_part_that_passed() -> None:
+    with pytest.raises(RuntimeError, match="the process that ran a broke off"):
+        first_to_notice(["a"], lambda _part: os._exit(3), 2)
 
 
 def test_a_fault_of_python_that_is_none_asks_no_test(trials: Trials) -> None:

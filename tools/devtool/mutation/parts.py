@@ -113,8 +113,9 @@ class LimitedRun(TestRun):
             report = "conformance"
             self.conformance(ONE_BY_ONE)
         elif part in PYTHON_PARTS:
-            report = "peers" if part == PEERS_FOLDER else "python"
-            self.python([part], ONE_BY_ONE)
+            end = f"-{Path(part).name}"  # for these run side by side
+            report = ("peers" if part == PEERS_FOLDER else "python") + end
+            self.python([part], ONE_BY_ONE, end)
         else:
             report = "cpp"
             self.cpp("--tests-regex", f"^{part}$", "--timeout", str(int(limit_s)))

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import re
 import shutil
 import time
@@ -13,6 +14,7 @@ from pathlib import Path
 from devtool.build import build, build_folder
 from devtool.commands import ROOT, DevError, say
 from devtool.mutation import objects
+from devtool.mutation.asking import first_to_notice
 from devtool.mutation.faults import Fault
 from devtool.mutation.parts import (
     PRESET,
@@ -140,13 +142,15 @@ class Trials:
         return Result(Outcome.CHANGES_NOTHING)
 
     def _ask(self, parts: Sequence[str]) -> Result | None:
-        """Runs parts up to the first that notices, the quick ones first."""
-        for part in sorted(parts, key=self._seconds.__getitem__):
-            limit_s = 60 + 4 * self._seconds[part]
-            by = self._run.first_failure(part, limit_s)
-            if by is not None:
-                return Result(Outcome.NOTICED, by)
-        return None
+        """Runs parts up to the first that notices."""
+        quick_first = sorted(parts, key=self._seconds.__getitem__)
+        # Two CTests at a time would write the same log.
+        processors = os.cpu_count() or 1 if set(parts) <= set(PYTHON_PARTS) else 1
+        by = first_to_notice(quick_first, self._first_failure, processors)
+        return None if by is None else Result(Outcome.NOTICED, by)
+
+    def _first_failure(self, part: str) -> str | None:
+        return self._run.first_failure(part, 60 + 4 * self._seconds[part])
 
     def _build_targets(self, programs: Sequence[Program] | None) -> Result | None:
         """Builds programs, or everything; gives what came of the fault if that fails."""
