@@ -120,5 +120,131 @@ TEST_CASE("a function type is a subtype parameter by parameter") {
   CHECK(special.signature() == "(x: TensorSpec(shape=(2,), dtype=tf.float32, name=None))");
 }
 
+// --- Laws of all types, with types that differ in one thing each.
+
+TraceTypeRef variable_type(Shape shape, DType dtype = DType::kFloat32, bool trainable = true,
+                           int alias = 0) {
+  return make_ref<VariableType>(std::move(shape), dtype, trainable, alias, Value());
+}
+
+TraceTypeRef container_type(Ref<const Container> container, std::vector<TraceTypeRef> items) {
+  return make_ref<ContainerType>(std::move(container), std::move(items));
+}
+
+// Made anew each time, so that no two of the types are one object.
+std::vector<TraceTypeRef> unlike_types() {
+  const Shape unknown = Shape::unknown_rank();
+  const std::vector<Literal> a = {std::string("a")}, b = {std::string("b")};
+  return {
+      tensor_type({2}),
+      tensor_type({3}),
+      tensor_type({kAny}),
+      tensor_type({}),
+      tensor_type({2, 3}),
+      tensor_type(unknown),
+      tensor_type({2}, DType::kInt32),
+      tensor_type({2}, DType::kFloat32, "a"),
+      tensor_type({2}, DType::kFloat32, "b"),
+      variable_type({2}),
+      variable_type({3}),
+      variable_type({kAny}),
+      variable_type({2, 3}),
+      variable_type(unknown),
+      variable_type({2}, DType::kInt32),
+      variable_type({2}, DType::kFloat32, false),
+      variable_type({2}, DType::kFloat32, true, 1),
+      literal(int64_t{1}),
+      literal(int64_t{2}),
+      literal(2.5),
+      literal(std::string("1")),
+      literal(Bytes{"1"}),
+      literal(None()),
+      container_type(Container::list(), {}),
+      container_type(Container::list(), {tensor_type({2})}),
+      container_type(Container::list(), {tensor_type({3})}),
+      container_type(Container::list(), {variable_type({2})}),
+      container_type(Container::list(), {tensor_type({2}), tensor_type({2})}),
+      container_type(Container::list(), {tensor_type({2}), tensor_type({3})}),
+      container_type(Container::tuple(), {tensor_type({2})}),
+      container_type(*Container::dict(a), {tensor_type({2})}),
+      container_type(*Container::dict(b), {tensor_type({2})}),
+      container_type(Container::list(), {container_type(Container::list(), {tensor_type({2})})}),
+  };
+}
+
+TEST_CASE("types are equal if nothing in them differs, and have one hash then") {
+  const std::vector<TraceTypeRef> types = unlike_types(), again = unlike_types();
+  for (size_t i = 0; i < types.size(); ++i) {
+    CAPTURE(types[i]->repr());
+    for (size_t j = 0; j < types.size(); ++j) {
+      CAPTURE(again[j]->repr());
+      CHECK(types[i]->equals(*again[j]) == (i == j));
+    }
+    CHECK(types[i]->hash() == again[i]->hash());
+    CHECK(types[i]->skeleton() == again[i]->skeleton());
+    CHECK(types[i]->repr() == again[i]->repr());
+  }
+}
+
+TEST_CASE("of two types each is a subtype of the other only if they are equal") {
+  const std::vector<TraceTypeRef> types = unlike_types(), again = unlike_types();
+  for (size_t i = 0; i < types.size(); ++i) {
+    for (size_t j = 0; j < types.size(); ++j) {
+      CAPTURE(types[i]->repr());
+      CAPTURE(again[j]->repr());
+      const bool is_below = types[i]->is_subtype_of(*again[j]);
+      CHECK((is_below && again[j]->is_subtype_of(*types[i])) == (i == j));
+    }
+  }
+}
+
+TEST_CASE("a common supertype covers both, and is the other of a type that is a subtype") {
+  const std::vector<TraceTypeRef> types = unlike_types(), again = unlike_types();
+  for (const TraceTypeRef& a : types) {
+    for (const TraceTypeRef& b : again) {
+      CAPTURE(a->repr());
+      CAPTURE(b->repr());
+      const TraceTypeRef common = a->common_supertype(*b);
+      REQUIRE((common != nullptr) == (b->common_supertype(*a) != nullptr));
+      if (common) {
+        CHECK(a->is_subtype_of(*common));
+        CHECK(b->is_subtype_of(*common));
+        CHECK(common->equals(*b->common_supertype(*a)));
+        if (a->is_subtype_of(*b)) CHECK(common->equals(*b));
+      }
+    }
+  }
+}
+
+TEST_CASE("types of which one may cover the other have one skeleton") {
+  const std::vector<TraceTypeRef> types = unlike_types();
+  for (const TraceTypeRef& a : types) {
+    for (const TraceTypeRef& b : types) {
+      CAPTURE(a->repr());
+      CAPTURE(b->repr());
+      if (a->is_subtype_of(*b) || a->common_supertype(*b)) CHECK(a->skeleton() == b->skeleton());
+    }
+  }
+}
+
+TEST_CASE("a type has the shapes that it is given, and all else as before") {
+  for (const TraceTypeRef& type : unlike_types()) {
+    CAPTURE(type->repr());
+    std::vector<Shape> own, others;
+    type->add_shapes(own);
+    for (size_t i = 0; i < own.size(); ++i) others.push_back(Shape({7, static_cast<int64_t>(i)}));
+    others.push_back({5});  // of the type that comes next
+    std::span<const Shape> left = others;
+    const TraceTypeRef other = type->with_shapes(left);
+    CHECK(left.size() == 1);
+    std::vector<Shape> now;
+    other->add_shapes(now);
+    now.push_back({5});
+    CHECK(now == others);
+    left = own;
+    CHECK(other->with_shapes(left)->equals(*type));
+  }
+}
+
 }  // namespace
 }  // namespace graven::engine
