@@ -36,6 +36,12 @@ void end_plugin_calls_at_exit() {
   Py_AtExit([] { std::atexit(engine::end_plugin_calls); });
 }
 
+// What lives when Python has ended, such as what a daemon thread holds, is no fault of the program.
+// Tests want to see it: a cycle that the collector cannot see looks like that.
+void keep_quiet_about_what_lives_on() {
+  nanobind::set_leak_warnings(std::getenv("GRAVEN_LEAK_WARNINGS") != nullptr);
+}
+
 // The engine's classes and its hooks are one for the process, and belong to one interpreter.
 void refuse_sub_interpreters() {
   static nanobind::detail::nb_internals* internals_of_main = nullptr;
@@ -54,6 +60,7 @@ void refuse_sub_interpreters() {
 
 NB_MODULE(_engine, m) {
   refuse_sub_interpreters();
+  keep_quiet_about_what_lives_on();
   m.doc() = "The engine of graven. Private: import graven instead.";
   engine::set_interrupt_check(check_signals);
   engine::set_wait_hooks({pause_python, resume_python});

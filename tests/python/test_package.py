@@ -3,6 +3,7 @@
 import copy
 import importlib
 import inspect
+import os
 import pickle
 import pkgutil
 import re
@@ -257,3 +258,28 @@ def test_codes_of_errors_are_those_of_tensorflow_and_each_has_its_class() -> Non
     for number, code in enumerate(CODES[1:], 1):
         name = code.title().replace("_", "") + "Error"
         assert getattr(tf.errors, name)(None, None, "told").error_code == number
+
+
+def test_a_program_may_end_while_a_thread_has_tensors_and_functions() -> None:
+    program = """
+import threading, time
+import graven as tf
+
+begun = threading.Event()
+
+def work():
+    f = tf.function(lambda x: x + 1.0)
+    kept = [f(tf.constant(1.0)), f.get_concrete_function(2), tf.TensorSpec([None]), tf.Variable(1)]
+    begun.set()
+    time.sleep(1000)
+
+threading.Thread(target=work, daemon=True).start()
+begun.wait()
+print("done")
+"""
+    environment = {**os.environ}
+    environment.pop("GRAVEN_LEAK_WARNINGS", None)
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")

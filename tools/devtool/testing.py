@@ -49,7 +49,7 @@ class TestRun:
     def __init__(self, preset: str, peers: bool) -> None:
         self.preset = preset
         self.peers = peers
-        self.env = {**os.environ, "GRAVEN_PRESET": preset}
+        self.env = {**os.environ, "GRAVEN_PRESET": preset, "GRAVEN_LEAK_WARNINGS": "1"}
         self.counts = Counts()
         self._lock = threading.Lock()  # for counts, environments and the terminal
         self._are_side_by_side = False
