@@ -1,13 +1,12 @@
 #include "graven/function/advice.h"
 
-#include <algorithm>
-#include <cctype>
 #include <limits>
 #include <optional>
 #include <variant>
 #include <vector>
 
 #include "graven/base/strings.h"
+#include "graven/function/composite_type.h"
 #include "graven/function/type_text.h"
 
 namespace graven::engine {
@@ -112,36 +111,15 @@ Ref<const TensorType> tensor_for_both(const TraceType& now, const TraceType& bef
   return nullptr;
 }
 
-// A text of specs as a program writes it: "tf.RaggedTensorSpec(tf.TensorShape([2, None]), ...".
-std::string as_python_code(std::string_view specs) {
-  constexpr std::string_view kNames[] = {"TensorSpec",       "RaggedTensorSpec",
-                                         "SparseTensorSpec", "IndexedSlicesSpec",
-                                         "OptionalSpec",     "TensorShape"};
-  std::string code;
-  for (size_t at = 0; at < specs.size();) {
-    size_t end = at;
-    while (end < specs.size() && (std::isalnum(static_cast<unsigned char>(specs[end])) ||
-                                  specs[end] == '_' || specs[end] == '.')) {
-      ++end;
-    }
-    const std::string_view word = specs.substr(at, end - at);
-    if (std::ranges::count(kNames, word) > 0) code += "tf.";
-    end = std::max(end, at + 1);  // a character that is of no word
-    code += specs.substr(at, end - at);
-    at = end;
-  }
-  return code;
-}
-
 // The spec of what could stand for both leaves; none if there is none.
 std::optional<std::string> spec_for_both(const TraceType& now, const TraceType& before,
                                          Speech speech) {
   if (auto tensor = tensor_for_both(now, before)) return speech.spec(*tensor);
   if (now.kind() != Kind::kForeign || before.kind() != Kind::kForeign) return std::nullopt;
   const TraceTypeRef common = now.common_supertype(before);
-  const std::string text = common ? spec_text(*common) : "";
-  if (text.empty()) return std::nullopt;
-  return as_python_code(text);
+  const auto* composite = dynamic_cast<const CompositeType*>(common.get());
+  const std::string code = composite ? composite->spec_code() : "";
+  return code.empty() ? std::nullopt : std::optional(code);
 }
 
 // The specs of an input_signature for both calls; none if an argument is no tensor, and could not

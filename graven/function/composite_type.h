@@ -31,6 +31,9 @@ class GRAVEN_API CompositeType : public ForeignType {
   // A spec as its front end prints it, "RaggedTensorSpec(TensorShape([2, None]), tf.float32, 1,
   // tf.int64)". The same in each run of a program, or empty, as it is of what is no spec.
   virtual std::string spec_text() const = 0;
+  // A spec as a program of its front end writes it, "tf.RaggedTensorSpec(tf.TensorShape([2, ...";
+  // empty where spec_text is.
+  virtual std::string spec_code() const = 0;
   // Whether a value of the other type may be of this one, too, as far as is known.
   virtual bool is_compatible_with(const TraceType& other) const = 0;
 };

@@ -217,6 +217,18 @@ class PythonType final : public engine::CompositeType, public engine::HasClassNa
     // What prints its address is another text in each run.
     return text.find(" at 0x") == text.npos ? text : "";
   }
+  std::string spec_code() const override {
+    std::string text = spec_text();
+    if (text.empty()) return text;
+    HoldGil gil;
+    static constinit Imported with_modules(kTypeSpecs, "with_modules");
+    PyObject* call = with_modules.get();
+    Object code =
+        call ? Object::take(run_python<PyObject_CallFunction>(call, "s", text.c_str())) : Object();
+    const char* chars = code ? PyUnicode_AsUTF8(code.get()) : nullptr;
+    if (!chars) PyErr_Clear();
+    return chars ? chars : text;
+  }
   bool is_compatible_with(const TraceType& other) const override {
     HoldGil gil;
     Object self = object(), that = type_to_python(TraceTypeRef(&other));

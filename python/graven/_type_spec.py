@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import abc
 import itertools
+import re
+import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -279,6 +281,17 @@ def batched(spec: Any, batch_size: int | None) -> Any:
     if isinstance(spec, _engine.TensorSpec):
         return _engine.TensorSpec(TensorShape([batch_size]).concatenate(spec.shape), spec.dtype)
     return spec._batch(batch_size)
+
+
+def with_modules(specs: str) -> str:
+    """A text of specs as a program writes it: `tf.` stands before the names of Graven's classes."""
+    public = vars(sys.modules["graven"])
+
+    def with_module(name: re.Match[str]) -> str:
+        return f"tf.{name[0]}" if isinstance(public.get(name[0]), type) else name[0]
+
+    # Not what stands behind a dot, as it is of a module already.
+    return re.sub(r"(?<![\w.])[A-Za-z_]\w*", with_module, specs)
 
 
 def rebuild_composite(spec: TypeSpec, tensors: Sequence[Any]) -> Any:
