@@ -115,6 +115,23 @@ def _first(values: Any) -> Any:
     return lambda x: x * 2.0 if values else x
 
 
+def _long(additions: int) -> Any:
+    """Makes functions whose code has two instructions for each addition."""
+    made: dict[str, Any] = {}
+    text = f"lambda k: lambda x, n: x{' + k' * additions} if n else x * 2.0"
+    exec(f"make = {text}", globals(), made)
+    return made["make"]
+
+
+@pytest.mark.parametrize(("additions", "traces"), [(1000, 1), (1500, 3)])
+def test_code_is_compared_up_to_a_length(additions: int, traces: int) -> None:
+    f = tf.function(lambda x, g: g(x, 0), share_equal_functions=True)
+    make = _long(additions)
+    for _ in range(3):
+        f(X, make(1.0))
+    assert f.experimental_get_tracing_count() == traces
+
+
 @pytest.mark.parametrize(
     ("make", "traces"),
     [

@@ -658,6 +658,23 @@ def test_too_many_conditions_are_an_error(monkeypatch: pytest.MonkeyPatch) -> No
         )
 
 
+def test_a_run_may_come_to_a_condition_a_hundred_times() -> None:
+    f = sourceless(
+        """
+        def f(x, n):
+            for i in range(n):
+                if x < i:
+                    return x * i
+            return -x
+        """
+    )
+    traced = tf.function(f)
+    results = [float(traced(tf.constant(x), 100)) for x in (41.5, 98.5, 99.5)]
+    assert results == [41.5 * 42, 98.5 * 99, -99.5]
+    with pytest.raises(NOT_ALLOWED, match="came to this condition more than 100 times"):
+        traced(tf.constant(1.0), 101)
+
+
 def test_too_many_ways_are_an_error() -> None:
     f = sourceless(
         """
