@@ -129,13 +129,19 @@ class Contraction {
     return product;
   }
 
-  // The labels of some terms that the other terms or the output need.
-  LabelSet kept(size_t terms) const {
+  // The labels of some terms, given by their places, that the other terms or the output need.
+  LabelSet kept(const auto& is_inside) const {
     LabelSet inside = 0, outside = set_of(output_);
     for (size_t i = 0; i < terms_.size(); ++i) {
-      (terms >> i & 1 ? inside : outside) |= set_of(terms_[i].subscripts);
+      (is_inside(i) ? inside : outside) |= set_of(terms_[i].subscripts);
     }
     return inside & outside;
+  }
+  LabelSet kept_of_pair(size_t a, size_t b) const {
+    return kept([=](size_t i) { return i == a || i == b; });
+  }
+  LabelSet kept_of_set(size_t set) const {
+    return kept([=](size_t i) { return (set >> i & 1) != 0; });
   }
 
   Term joined(const Term& a, const Term& b, LabelSet kept, bool is_last) {
@@ -162,14 +168,14 @@ class Contraction {
     double least = std::numeric_limits<double>::infinity();
     for (size_t i = 0; i < terms_.size(); ++i) {
       for (size_t j = i + 1; j < terms_.size(); ++j) {
-        const double size = product(kept(size_t{1} << i | size_t{1} << j));
+        const double size = product(kept_of_pair(i, j));
         if (size >= least) continue;
         least = size;
         first = i;
         second = j;
       }
     }
-    const LabelSet labels = kept(size_t{1} << first | size_t{1} << second);
+    const LabelSet labels = kept_of_pair(first, second);
     terms_[first] = joined(terms_[first], terms_[second], labels, false);
     terms_.erase(terms_.begin() + static_cast<int64_t>(second));
   }
@@ -181,7 +187,7 @@ class Contraction {
     std::vector<LabelSet> labels(all, 0);
     parts_.assign(all, 0);
     for (size_t set = 1; set < all; ++set) {
-      labels[set] = kept(set);
+      labels[set] = kept_of_set(set);
       if (std::has_single_bit(set)) continue;
       costs[set] = std::numeric_limits<double>::infinity();
       for (size_t part = (set - 1) & set; part > 0; part = (part - 1) & set) {
@@ -197,7 +203,7 @@ class Contraction {
   Term contracted(size_t set) {
     if (std::has_single_bit(set)) return terms_[static_cast<size_t>(std::countr_zero(set))];
     const Term a = contracted(parts_[set]), b = contracted(set & ~parts_[set]);
-    return joined(a, b, kept(set), set + 1 == size_t{1} << terms_.size());
+    return joined(a, b, kept_of_set(set), set + 1 == size_t{1} << terms_.size());
   }
 
   FunctionContext& c_;
@@ -208,11 +214,9 @@ class Contraction {
 };
 
 Outputs einsum(FunctionContext& c, const EinsumParameters& p) {
-  constexpr size_t kMostInputs = 62;
   auto equation = resolved(c, p);
   if (!equation) return {};
   const size_t n = p.inputs.tensors.size();
-  if (n > kMostInputs) return c.fail(value_error("More than ", kMostInputs, " inputs of einsum"));
   if (n <= 2) return c.apply(*kEinsum, p.inputs.tensors, EinsumAttrs{equation->text()});
   std::vector<Term> terms;
   for (size_t i = 0; i < n; ++i) terms.push_back({p.inputs.tensors[i], equation->inputs[i]});
