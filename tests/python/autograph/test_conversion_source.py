@@ -92,6 +92,23 @@ def test_the_source_of_a_lambda_is_found(text: str) -> None:
     assert converted(f)() == f()
 
 
+def test_each_of_many_lambdas_on_a_line_is_found_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    items = ", ".join(f"lambda x: x * {i}" for i in range(200))
+    lambdas = from_text(f"fs = [{items}]", "<many lambdas>")["fs"]
+    parse, parsed = ast.parse, []
+
+    def counted(text: Any, *arguments: Any, **options: Any) -> Any:
+        parsed.append(text)
+        return parse(text, *arguments, **options)
+
+    for i in (0, 1, 150, 199):
+        parsed.clear()
+        monkeypatch.setattr(ast, "parse", counted)
+        made = converted(lambdas[i])
+        monkeypatch.undo()
+        assert made(2) == 2 * i and len(parsed) < 5
+
+
 def test_the_names_of_a_lambda_are_those_of_the_lambda() -> None:
     f = lambda x: x and x + 1  # noqa: E731
     assert converted(f).__qualname__ == f.__qualname__

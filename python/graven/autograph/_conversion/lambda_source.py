@@ -27,17 +27,16 @@ def find_lambda(code: types.CodeType, lines: list[str]) -> ast.Lambda | None:
         return None
     start, end = parts
     first = code.co_firstlineno
-    best: ast.Lambda | None = None
-    for match in _KEYWORD.finditer(lines[first - 1]):
-        column = len(lines[first - 1][: match.start()].encode())
+    line = lines[first - 1]
+    columns = [len(line[: match.start()].encode()) for match in _KEYWORD.finditer(line)]
+    # The last that fits is nearly always the first that is tried: a line may have many.
+    for column in reversed(columns):
         if (first, column) > start:
-            break
-        node = _parse(lines, (first, column), end)
-        if node is None or _begin(node.body) > start or _count(node.args) != _counted(code):
             continue
-        if best is None or _begin(node.body) >= _begin(best.body):
-            best = node
-    return best
+        node = _parse(lines, (first, column), end)
+        if node and _begin(node.body) <= start and _count(node.args) == _counted(code):
+            return node
+    return None
 
 
 def lambdas_at(line: int, lines: list[str]) -> list[ast.Lambda]:
