@@ -56,16 +56,24 @@ Status bad_index(PyObject* object) {
       text ? text : "?");
 }
 
+// A scalar integer tensor of a graph, in a dtype that the op takes along with numbers.
+Result<Tensor> as_place(Tensor tensor) {
+  const DType dtype = tensor.dtype();
+  if (dtype == DType::kInt32 || dtype == DType::kInt64) return tensor;
+  const bool is_wide = dtype == DType::kUInt32 || dtype == DType::kUInt64;
+  const DType wanted = is_wide ? DType::kInt64 : DType::kInt32;
+  return apply_op(engine::kCast, {tensor}, engine::CastAttrs{wanted}, "Cast");
+}
+
 // A place in a slice: a number or a scalar integer tensor.
 Status add_place(PyObject* object, Sizes& sizes) {
   if (is_tensor(object) || (variable_base_type && is_variable(object))) {
     ASSIGN_OR_RETURN(Tensor tensor, to_tensor(object));
-    if (tensor.dtype() != DType::kInt32 && tensor.dtype() != DType::kInt64) {
-      if (!is_integer(tensor.dtype())) return bad_index(object);
-    }
+    if (!is_integer(tensor.dtype())) return bad_index(object);
     if (tensor.shape().has_rank() && tensor.rank() != 0) return bad_index(object);
-    if (tensor.is_symbolic() || !is_integer(tensor.dtype())) {
-      sizes.add(std::move(tensor));
+    if (tensor.is_symbolic()) {
+      ASSIGN_OR_RETURN(Tensor place, as_place(std::move(tensor)));
+      sizes.add(std::move(place));
       return {};
     }
     int64_t number = visit_plain(tensor.dtype(), [&](auto zero) -> int64_t {

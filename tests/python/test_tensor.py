@@ -171,6 +171,17 @@ def test_an_integer_of_numpy_is_an_index_and_a_bool_array_a_mask() -> None:
     assert x[np.array([True, False, True])].numpy().tolist() == [[1, 2], [5, 6]]
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int64", "uint64"])
+def test_a_place_in_a_slice_may_be_a_tensor_of_any_integers(dtype: str) -> None:
+    def parts(x: Any, i: Any) -> Any:
+        return x[i], x[i, 0], x[i:], x[:i], x[0:i, 1], x[::i]
+
+    x, i = tf.constant([[1, 2], [3, 4], [5, 6]]), tf.constant(2, dtype)
+    expected = [part.tolist() for part in parts(x.numpy(), 2)]
+    assert [part.numpy().tolist() for part in parts(x, i)] == expected
+    assert [part.numpy().tolist() for part in tf.function(parts)(x, i)] == expected
+
+
 def test_what_numpy_gives_may_be_written_without_changing_the_tensor() -> None:
     x = tf.constant([1.0, 2.0])
     array = x.numpy()
