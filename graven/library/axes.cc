@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "graven/ir/graph.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/ops/join_ops.h"
 #include "graven/ops/logical_ops.h"
@@ -63,6 +64,12 @@ int64_t axis_of(FunctionContext& c, const Tensor& x, int64_t axis) {
 bool is_last(FunctionContext& c, const Tensor& x, int64_t axis) {
   const auto rank = c.rank_if_known(x);
   return axis == -1 || (rank && axis == *rank - 1);
+}
+
+void set_known_shape(FunctionContext& c, const Tensor& result, const Shape& shape) {
+  if (!result || !result.is_symbolic()) return;
+  Status status = static_cast<SymbolicTensor*>(result.get())->set_shape(shape);
+  if (!status.ok()) c.fail(std::move(status));
 }
 
 Tensor swapped_with_last(FunctionContext& c, const Tensor& x, int64_t axis) {

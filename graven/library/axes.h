@@ -18,6 +18,10 @@ int64_t axis_of(FunctionContext& c, const Tensor& x, int64_t axis);
 // Whether an axis is known to be the last one.
 bool is_last(FunctionContext& c, const Tensor& x, int64_t axis);
 
+// Tells the graph what is known of the shape of a result and no op's own rule says, as set_shape of
+// a tensor does. Nothing in an eager call.
+void set_known_shape(FunctionContext& c, const Tensor& result, const Shape& shape);
+
 // The permutation that swaps an axis with the last one; it undoes itself.
 Tensor swapped_with_last(FunctionContext& c, const Tensor& x, int64_t axis);
 

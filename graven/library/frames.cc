@@ -77,6 +77,11 @@ Framed padded(FunctionContext& c, const FrameParameters& p, int64_t axis, const 
   const Tensor paddings = c(kPack, {c(kZerosLike, {after}), after}, {.axis = 1});
   const Tensor samples =
       p.pad_value ? c(kPadV2, {p.signal, paddings, p.pad_value}) : c(kPad, {p.signal, paddings});
+  if (c.rank_if_known(p.signal) && !missing.is_number()) {
+    Shape shape = p.signal.shape();
+    shape.set(static_cast<int>(axis), Dim::unknown());
+    set_known_shape(c, samples, shape);
+  }
   return {samples, add(c, n, missing), frames};
 }
 

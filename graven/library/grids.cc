@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "graven/library/function.h"
 #include "graven/library/gathering.h"
 #include "graven/library/reductions.h"
+#include "graven/ops/elements.h"
 #include "graven/ops/join_ops.h"
 #include "graven/ops/logical_ops.h"
 #include "graven/ops/math_ops.h"
@@ -210,7 +212,17 @@ Outputs repeat(FunctionContext& c, const RepeatParameters& p) {
   const Tensor width = element_of(c, c(kShape, {mask}), 1);
   const Size across[] = {Size(1), Size(width)};
   const Tensor tiled = c(kTile, {places, vector_of(c, across)});
-  return gathered(c, x, masked(c, tiled, mask, zero), axis);
+  const Tensor chosen = masked(c, tiled, mask, zero);
+  const bool is_known = kIndexTypes.contains(p.repeats.dtype()) && known_value(p.repeats);
+  if (is_known) {
+    const Tensor numbers = known_value(p.repeats);
+    int64_t total = 0;
+    for (int64_t i = 0; i < numbers.num_elements(); ++i) {
+      total += std::max<int64_t>(integer_at(numbers, i), 0);
+    }
+    set_known_shape(c, chosen, Shape({total}));
+  }
+  return gathered(c, x, chosen, axis);
 }
 
 }  // namespace

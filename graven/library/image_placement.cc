@@ -2,8 +2,10 @@
 #include <optional>
 #include <string>
 
+#include "graven/ir/call_sizes.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/library/asserts.h"
+#include "graven/library/axes.h"
 #include "graven/library/define_functions.h"
 #include "graven/library/function.h"
 #include "graven/library/images.h"
@@ -71,15 +73,26 @@ Outputs rotate(FunctionContext& c, const RotationParameters& p) {
   const auto one = [&](const Tensor& scalar) { return c(kExpandDims, {scalar, c.scalar(0)}); };
   const Tensor begin = one(c.cast(c(kEqual, {k, c.scalar(3)}), DType::kInt32));
   const Tensor count = one(2.0 - call(kAbs, k - 2.0));
-  return c(kReverseV2, {x, c(kSlice, {c.vector(image_axes), begin, count})}, {}, c.name());
+  const Tensor axes = c(kSlice, {c.vector(image_axes), begin, count});
+  const Tensor turned = c(kReverseV2, {x, axes}, {}, c.name());
+  Shape shape = p.image.shape();
+  if (!shape.has_rank()) return turned;
+  const int height = shape.rank() - 3, width = shape.rank() - 2;
+  if (c.size_if_known(p.image, height) != c.size_if_known(p.image, width)) {
+    shape.set(height, Dim::unknown());
+    shape.set(width, Dim::unknown());
+  }
+  set_known_shape(c, turned, shape);
+  return turned;
 }
 
 struct CentralCropParameters {
-  Tensor image, central_fraction;
+  Tensor image;
+  Number central_fraction;
   static constexpr auto fields() {
     using P = CentralCropParameters;
     return std::tuple(required_field("image", &P::image, "any", kImageDoc),
-                      required_field("central_fraction", &P::central_fraction, "any",
+                      required_field("central_fraction", &P::central_fraction,
                                      "The part of height and width that stays, in (0, 1]."));
   }
 };
@@ -87,14 +100,16 @@ struct CentralCropParameters {
 Tensor as_double(FunctionContext& c, const Tensor& x) { return c.cast(x, DType::kFloat64); }
 
 Outputs central_crop(FunctionContext& c, const CentralCropParameters& p) {
-  const Tensor& fraction = p.central_fraction;
+  // As TensorFlow computes it: with the program's number where a size is known, and with that
+  // number as a float32 where it is not.
+  const Tensor fraction = c.tensor_of(p.central_fraction, DType::kFloat32);
+  if (!fraction) return Tensor();
   if (c.rank_if_known(fraction).value_or(0) != 0 || !kNumberTypes.contains(fraction.dtype())) {
     return c.fail(value_error("central_fraction must be a number"));
   }
-  const Tensor value = known_value(fraction);
-  FunctionContext now = c.at_once();
-  std::optional<double> known;
-  if (value) {
+  std::optional<double> known = p.central_fraction.number;
+  if (const Tensor value = known ? Tensor() : known_value(fraction)) {
+    FunctionContext now = c.at_once();
     const Tensor wide = as_double(now, value);
     if (!wide) return c.fail(now.status());
     known = wide.item<double>();
@@ -116,16 +131,20 @@ Outputs central_crop(FunctionContext& c, const CentralCropParameters& p) {
     const Tensor data[] = {text_constant(c, range)};
     assert_later(c, holds, data, {});
   }
-  const auto start = [&](const Size& all) -> Size {
+  const auto start = [&](const Size& all, int64_t axis) -> Size {
     if (known && all.is_number()) {
       const auto size = static_cast<double>(all.number());
       return static_cast<int64_t>((size - size * *known) / 2);
     }
     const Formula size = c(as_double(c, all.tensor(c)));
-    return Size(c.cast(0.5 * (size - size * c(part)), DType::kInt32));
+    // A size that this trace leaves open is known to the call.
+    const int at = static_cast<int>(axis) + p.image.rank();
+    const bool is_of_call = known && CallSizes::number(p.image, at).has_value();
+    const Formula factor = is_of_call ? c(c.scalar(*known, DType::kFloat64)) : c(part);
+    return Size(c.cast(0.5 * (size - size * factor), DType::kInt32));
   };
   const auto [height, width] = image_sizes(c, p.image);
-  const ImageSizes offset = {start(height), start(width)};
+  const ImageSizes offset = {start(height, -3), start(width, -2)};
   const auto rest = [&](const Size& all, const Size& before) {
     return subtract(c, all, multiply(c, before, 2));
   };

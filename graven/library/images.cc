@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "graven/ir/graph.h"
 #include "graven/ir/structural_ops.h"
 #include "graven/library/asserts.h"
+#include "graven/library/axes.h"
 #include "graven/library/reductions.h"
 #include "graven/ops/join_ops.h"
 #include "graven/ops/logical_ops.h"
@@ -29,15 +29,14 @@ void require_later(FunctionContext& c, const Tensor& condition, const char* mess
 // Sets the static shape of a result in a graph, which its ops do not infer.
 void set_image_sizes(FunctionContext& c, const Tensor& y, const Shape& image,
                      const ImageSizes& sizes) {
-  if (!y || !y.is_symbolic() || !image.has_rank()) return;
+  if (!image.has_rank()) return;
   Shape shape = image;
   const auto dim = [](const Size& size) {
     return size.is_number() ? Dim(size.number()) : Dim::unknown();
   };
   shape.set(shape.rank() - 3, dim(sizes.height));
   shape.set(shape.rank() - 2, dim(sizes.width));
-  Status status = static_cast<SymbolicTensor*>(y.get())->set_shape(shape);
-  if (!status.ok()) c.fail(std::move(status));
+  set_known_shape(c, y, shape);
 }
 
 }  // namespace

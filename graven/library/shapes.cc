@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "graven/ir/graph.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/library/axes.h"
 #include "graven/library/define_functions.h"
 #include "graven/library/function.h"
 #include "graven/ops/join_ops.h"
@@ -321,7 +323,26 @@ struct PadParameters {
   }
 };
 
-Outputs pad(FunctionContext& c, const PadParameters& p) {
+// Of paddings that are known for some axes only.
+Shape shape_of_padded(const Tensor& x, const Tensor& paddings) {
+  if (!x || !x.shape().has_rank() || !paddings || !paddings.is_symbolic()) {
+    return Shape::unknown_rank();
+  }
+  const SymbolicTensor& known = symbolic(paddings);
+  const auto& sizes = known.node().output(known.output().index).sizes;
+  const auto rank = static_cast<size_t>(x.rank());
+  if (!sizes || sizes->size() != 2 * rank) return Shape::unknown_rank();
+  Shape shape;
+  for (size_t i = 0; i < rank; ++i) {
+    const Dim all[] = {x.shape()[static_cast<int>(i)], (*sizes)[2 * i], (*sizes)[2 * i + 1]};
+    const bool is_known = std::ranges::all_of(all, &Dim::is_number);
+    shape.push_back(is_known ? Dim(all[0].number() + all[1].number() + all[2].number())
+                             : Dim::unknown());
+  }
+  return shape;
+}
+
+Outputs padded(FunctionContext& c, const PadParameters& p) {
   std::string mode = p.mode;
   std::ranges::transform(mode, mode.begin(), [](unsigned char letter) {
     return static_cast<char>(std::toupper(letter));
@@ -337,6 +358,14 @@ Outputs pad(FunctionContext& c, const PadParameters& p) {
   }
   if (!p.constant_values) return c(kPad, {p.tensor, p.paddings}, {}, c.name());
   return c(kPadV2, {p.tensor, p.paddings, p.constant_values}, {}, c.name());
+}
+
+Outputs pad(FunctionContext& c, const PadParameters& p) {
+  Outputs made = padded(c, p);
+  if (made.tensors.size() == 1) {
+    set_known_shape(c, made.tensors[0], shape_of_padded(p.tensor, p.paddings));
+  }
+  return made;
 }
 
 struct UnstackParameters {

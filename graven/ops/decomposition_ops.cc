@@ -343,7 +343,7 @@ void define_svd(OpRegistry& ops) {
 
 Status eig_shape(InferContext& c, bool has_vectors) {
   RETURN_IF_ERROR(check_is_square(c, 0));
-  const Shape& x = c.shape(0);
+  const Shape x = square_shape(c, 0);
   c.set_shape(0, x.has_rank() ? batch_with(x, {x[x.rank() - 1]}) : Shape::unknown_rank());
   c.set_shape(1, has_vectors ? x : Shape{0});
   return {};

@@ -46,11 +46,18 @@ Status pack_shape(InferContext& c) {
   }
   shape.insert(static_cast<int>(axis < 0 ? axis + rank : axis), c.num_inputs());
   c.set_shape(0, shape);
-  if (rank != 1 || !c.is_graph() || !kIndexTypes.contains(c.dtype(0))) return {};
-  SymbolicValue all;
-  for (int i = 0; i < c.num_inputs(); ++i) {
-    auto size = c.sizes(i);
-    all.push_back(size && size->size() == 1 ? (*size)[0] : Dim::unknown());
+  if (rank > 2 || !c.is_graph() || !kIndexTypes.contains(c.dtype(0))) return {};
+  // Of scalars the elements of a vector, of vectors those of a matrix row by row, such as paddings.
+  const Dim length = rank == 1 ? Dim(1) : c.shape(0)[0];
+  if (!length.is_number()) return {};
+  const bool has_columns = rank == 2 && (axis == 1 || axis == -1);
+  const auto n = static_cast<size_t>(c.num_inputs()), width = static_cast<size_t>(length.number());
+  if (rank == 2 && (n > kMaxRank || width > kMaxRank)) return {};
+  SymbolicValue all(n * width, Dim::unknown());
+  for (size_t i = 0; i < n; ++i) {
+    const auto sizes = c.sizes(static_cast<int>(i));
+    if (!sizes || sizes->size() != width) continue;
+    for (size_t j = 0; j < width; ++j) all[has_columns ? j * n + i : i * width + j] = (*sizes)[j];
   }
   c.set_sizes(0, all);
   return {};

@@ -21,9 +21,21 @@ Status check_is_square(const InferContext& c, int input, std::string_view messag
   return invalid_argument(message, " Its shape is ", shape.to_message());
 }
 
+Shape square_shape(const InferContext& c, int input) {
+  Shape shape = c.shape(input);
+  if (!shape.has_rank()) return shape;
+  const int rows = shape.rank() - 2, columns = shape.rank() - 1;
+  if (const auto size = c.merge(shape[rows], shape[columns]); size.ok()) {
+    shape.set(rows, *size);
+    shape.set(columns, *size);
+  }
+  return shape;
+}
+
 Status square_matrix_shape(InferContext& c) {
   RETURN_IF_ERROR(check_is_square(c, 0));
-  return same_as_input(c);
+  c.set_shape(0, square_shape(c, 0));
+  return {};
 }
 
 Result<MatrixSizes> sizes_of_matrices(const Shape& shape) {

@@ -36,6 +36,8 @@ Status check_is_matrix(const InferContext& c, int input);
 // The same, or if they are known not to be square.
 Status check_is_square(const InferContext& c, int input,
                        std::string_view message = "Input matrix must be square.");
+// The shape of an input that is square: what one of the two sizes tells is true of the other.
+Shape square_shape(const InferContext& c, int input);
 Status square_matrix_shape(InferContext& c);  // output 0 is like input 0
 
 // --- Kernels.

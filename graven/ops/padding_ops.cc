@@ -36,6 +36,14 @@ void set_unknown_dims(InferContext& c, int rank) {
   c.set_shape(0, shape);
 }
 
+// The rank of the output where only an input with an item for each axis tells it.
+Status set_rank(InferContext& c, const Shape& items) {
+  const bool is_known = items.has_rank() && items.rank() > 0 && items[0].is_number();
+  if (!is_known || items.size(0) > kMaxRank) return unknown_outputs(c);
+  set_unknown_dims(c, static_cast<int>(items.size(0)));
+  return {};
+}
+
 // --- Pad and PadV2.
 
 // How many elements come before and after along an axis.
@@ -62,7 +70,7 @@ Status check_paddings(const InferContext& c, const Shape& x) {
 Status padded_shape(InferContext& c) {
   const Shape& x = c.shape(0);
   RETURN_IF_ERROR(check_paddings(c, x));
-  if (!x.has_rank()) return unknown_outputs(c);
+  if (!x.has_rank()) return set_rank(c, c.shape(1));
   Tensor paddings = c.value(1);
   if (!paddings) {
     set_unknown_dims(c, x.rank());
@@ -499,7 +507,7 @@ Status tile_shape(InferContext& c) {
     return invalid_argument("Expected multiples argument to be a vector of length ", x.rank(),
                             " but got shape ", multiples.to_message());
   }
-  if (!x.has_rank()) return unknown_outputs(c);
+  if (!x.has_rank()) return set_rank(c, multiples);
   if (Tensor value = c.value(1)) {
     for (int i = 0; i < x.rank(); ++i) {
       if (integer_at(value, i) < 0) {

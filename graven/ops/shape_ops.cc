@@ -306,7 +306,7 @@ Status reshaped(InferContext& c) {
                             x.to_message(), " to ", out.to_message());
   }
   c.set_shape(0, out);
-  if (!c.is_graph() || out.rank() > 1) return {};
+  if (!c.is_graph() || out.rank() > 2) return {};
   if (auto value = c.sizes(0)) c.set_sizes(0, *value);
   return {};
 }

@@ -1,6 +1,8 @@
 #include "graven/ops/structural_ops.h"
 
 #include <algorithm>
+#include <optional>
+#include <type_traits>
 
 #include "graven/ir/batch_context.h"
 #include "graven/ir/bodies.h"
@@ -295,6 +297,9 @@ void define_zeros_like_and_ones_like(OpRegistry& ops) {
       .types = {{"T", kPlainTypes | DTypeSet{DType::kString, DType::kVariant}, kAllTypes}},
       .infer = [](InferContext& c) -> Status {
         if (auto data = c.handle_data(0)) c.set_handle_data(0, *data);
+        if (c.is_graph() && kIndexTypes.contains(c.dtype(0))) {
+          if (auto sizes = c.sizes(0)) c.set_sizes(0, SymbolicValue(sizes->size(), Dim(0)));
+        }
         return same_as_input(c);
       },
       .gradient = not_differentiable,
@@ -318,15 +323,34 @@ void define_zeros_like_and_ones_like(OpRegistry& ops) {
 
 // --- Cast.
 
+// The integers that a small constant of another dtype becomes; those below zero are unknown.
+std::optional<SymbolicValue> sizes_of_constant(const Tensor& x) {
+  if (!x || x.rank() > 1 || x.num_elements() > kMaxRank) return std::nullopt;
+  if (!is_integer(x.dtype()) && !is_floating(x.dtype())) return std::nullopt;
+  SymbolicValue sizes;
+  visit_plain(x.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    using Wide = std::conditional_t<std::is_arithmetic_v<T>, double, float>;  // of half, too
+    if constexpr (std::is_constructible_v<Wide, T>) {
+      for (T element : x.data<T>()) {
+        const auto number = static_cast<Wide>(element);
+        const bool is_size = number >= 0 && number < 0x1p31;
+        sizes.push_back(is_size ? Dim(static_cast<int64_t>(number)) : Dim::unknown());
+      }
+    }
+  });
+  return sizes;
+}
+
 Status cast_shape(InferContext& c) {
   const auto& attrs = c.attrs<CastAttrs>();
   if (attrs.Truncate) {
     return unimplemented("Casting with Truncate is not supported: values are rounded to nearest");
   }
   c.set_shape(0, c.shape(0));
-  bool keeps_sizes = kIndexTypes.contains(c.dtype(0)) && kIndexTypes.contains(attrs.DstT);
-  if (!keeps_sizes || !c.is_graph()) return {};
-  if (auto sizes = c.sizes(0)) c.set_sizes(0, *sizes);
+  if (!kIndexTypes.contains(attrs.DstT) || !c.is_graph()) return {};
+  auto sizes = kIndexTypes.contains(c.dtype(0)) ? c.sizes(0) : sizes_of_constant(c.value(0));
+  if (sizes) c.set_sizes(0, *std::move(sizes));
   return {};
 }
 

@@ -29,6 +29,34 @@ def plain(tf: Any, result: Any) -> Any:
     return result.numpy() if tf.is_tensor(result) else repr(result)
 
 
+def value(tf: Any, row: str, x: Any, i: Any) -> Any:
+    """What a row gives for these tensors."""
+    s = tf.IndexedSlices(x[:1], tf.constant([1]), tf.constant([2, 3]))
+    z = tf.zeros_like(x)
+    return eval(row, {"tf": tf, "np": np, "x": x, "i": i, "s": s, "z": z})
+
+
+def known_shapes(tf: Any, row: str, shapes: tuple[Any, Any]) -> list[list[int | None] | None]:
+    """What is known of the shape of each tensor of a result while it is traced.
+
+    Args:
+      tf: The system, graven or tensorflow.
+      row: The call.
+      shapes: Those of x and i.
+    """
+    known: list[list[int | None] | None] = []
+
+    def evaluate(x: Any, i: Any) -> Any:
+        parts = tf.nest.flatten(value(tf, row, x, i))
+        of_tensors = [part.shape for part in parts if tf.is_tensor(part)]
+        known[:] = [None if shape.rank is None else shape.as_list() for shape in of_tensors]
+        return x
+
+    specs = [tf.TensorSpec(shapes[0]), tf.TensorSpec(shapes[1], tf.int32)]
+    tf.function(evaluate, autograph=False, input_signature=specs).get_concrete_function()
+    return known
+
+
 def outcome(tf: Any, row: str, shapes: tuple[Any, Any] | None = None) -> Any:
     """What a row gives: its result and gradient as arrays, or the name of an error's class.
 
@@ -39,9 +67,7 @@ def outcome(tf: Any, row: str, shapes: tuple[Any, Any] | None = None) -> Any:
     """
 
     def evaluate(x: Any, i: Any) -> Any:
-        s = tf.IndexedSlices(x[:1], tf.constant([1]), tf.constant([2, 3]))
-        z = tf.zeros_like(x)
-        return eval(row, {"tf": tf, "np": np, "x": x, "i": i, "s": s, "z": z})
+        return value(tf, row, x, i)
 
     if shapes is not None:
         evaluate = tf.function(

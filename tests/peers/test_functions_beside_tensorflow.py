@@ -11,7 +11,7 @@ import graven
 import numpy as np
 import pytest
 import tensorflow
-from functions.rows import ROWS, SHAPES, outcome
+from functions.rows import ROWS, SHAPES, known_shapes, outcome
 from graven import _engine, _public
 
 
@@ -43,6 +43,49 @@ def test_a_traced_function_gives_what_it_gives_in_tensorflow(row: str, shapes: s
     if shapes == "unknown rank" and isinstance(theirs, str):
         return  # TensorFlow has no rule for it; Graven may have one.
     assert_same(outcome(graven, row, SHAPES[shapes]), theirs)
+
+
+# TensorFlow runs ops on constants while it infers shapes; see docs/compatibility.md.
+KNOWN_BY_CONSTANTS = {
+    "tf.sequence_mask([1, 3, 2])",
+    "tf.sequence_mask(np.array([1, -3]), dtype=tf.int64)",
+    "tf.reshape(x, (tf.constant(3.), 2))",
+    "tf.broadcast_to(x[0], [tf.constant(2.), 3])",
+    "tf.range(1, 2.5, 0.5)",
+    "tf.range(0.5, 3)",
+    "tf.range(tf.constant(4), dtype=tf.float32)",
+    "tf.math.bincount([[1, 1], [2, 0]], axis=-1)",
+    "tf.math.bincount([[1, 1], [2, 0]], weights=[[1., 2.], [3., 4.]])",
+    "tf.math.bincount([[1, 1], [2, 0]], weights=[[1., 2.], [3., 4.]], axis=-1)",
+    "tf.math.bincount([1, 1, 5], binary_output=True, name='there')",
+    "tf.math.bincount([1.7, 2.2])",
+    "tf.math.bincount([True, False])",
+    "tf.math.bincount(3)",
+    "tf.math.bincount([])",
+    "tf.math.confusion_matrix([1.5], [2.5])",
+    "tf.signal.frame(x, 2, 0)",  # steps of 0: no frames by TensorFlow's shapes, an error by its ops
+}
+
+
+def knows(mine: list[int | None] | None, theirs: list[int | None] | None) -> bool:
+    """Whether what TensorFlow knows of a shape is known; more may be."""
+    if theirs is None or mine is None:
+        return theirs is None
+    pairs = zip(mine, theirs, strict=False)
+    return len(mine) == len(theirs) and all(size in (None, own) for own, size in pairs)
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_shapes_are_known_that_tensorflow_knows(row: str) -> None:
+    """Of a matrix whose number of rows is open. Errors are the matter of the tests above."""
+    shapes = ([None, 3], [2])
+    try:
+        theirs = known_shapes(tensorflow, row, shapes)
+        ours = known_shapes(graven, row, shapes)
+    except Exception:
+        return
+    known = [knows(*pair) for pair in zip(ours, theirs, strict=True)]
+    assert all(known) == (row not in KNOWN_BY_CONSTANTS), f"{ours} beside {theirs}"
 
 
 @pytest.mark.parametrize("name", sorted(n for n in _engine.library_names() if "._" not in n))
