@@ -33,7 +33,7 @@ struct HandleData {
 // What an eager handle holds; none for other tensors, and for kinds that do not tell.
 GRAVEN_API std::optional<HandleData> handle_data_of(const Tensor& eager);
 
-// The sizes that an integer tensor of rank 0 or 1 holds, as far as they are known: numbers, terms
+// The sizes that an integer tensor of rank 0 to 2 holds, as far as they are known: numbers, terms
 // or unknown. Shape arithmetic in a program (`tf.shape(x)[0] * 2`) carries them from Shape to
 // Reshape. Values below zero are unknown here.
 using SymbolicValue = InlineVector<Dim, 6>;

@@ -41,7 +41,7 @@ Status verify_types(const Node& node) {
       }
     }
     if (!type.sizes) continue;
-    if (!kIndexTypes.contains(type.dtype) || !type.shape.has_rank() || type.shape.rank() > 1) {
+    if (!kIndexTypes.contains(type.dtype) || !type.shape.has_rank() || type.shape.rank() > 2) {
       return broken(node, "output ", i, " holds sizes, but is ", dtype_name(type.dtype),
                     type.shape.to_message());
     }

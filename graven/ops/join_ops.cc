@@ -59,6 +59,7 @@ Status pack_shape(InferContext& c) {
     if (!sizes || sizes->size() != width) continue;
     for (size_t j = 0; j < width; ++j) all[has_columns ? j * n + i : i * width + j] = (*sizes)[j];
   }
+  if (rank == 2 && std::ranges::all_of(all, &Dim::is_unknown)) return {};
   c.set_sizes(0, all);
   return {};
 }

@@ -307,7 +307,11 @@ Status reshaped(InferContext& c) {
   }
   c.set_shape(0, out);
   if (!c.is_graph() || out.rank() > 2) return {};
-  if (auto value = c.sizes(0)) c.set_sizes(0, *value);
+  const auto value = c.sizes(0);
+  // Few matrices hold sizes, such as paddings.
+  if (value && (out.rank() < 2 || !std::ranges::all_of(*value, is_unknown))) {
+    c.set_sizes(0, *value);
+  }
   return {};
 }
 

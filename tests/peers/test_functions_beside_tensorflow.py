@@ -45,6 +45,31 @@ def test_a_traced_function_gives_what_it_gives_in_tensorflow(row: str, shapes: s
     assert_same(outcome(graven, row, SHAPES[shapes]), theirs)
 
 
+@pytest.mark.parametrize("fraction", [0.1, 0.3, 0.5, 0.6, 0.7, 0.875, 0.9])
+def test_a_central_crop_has_tensorflows_size(fraction: float) -> None:
+    """Where a size is open, TensorFlow computes with the fraction as a float32."""
+    sizes = range(2, 40)
+    for shape in ("eager", (None, None, 1)):
+        results = []
+        for tf in (graven, tensorflow):
+
+            def crop(x: Any, tf: Any = tf) -> Any:
+                return tf.image.central_crop(x, fraction)
+
+            if shape != "eager":
+                crop = tf.function(crop, input_signature=[tf.TensorSpec(shape)], autograph=False)
+            results.append([crop(tf.zeros([n, n, 1])).shape.as_list() for n in sizes])
+        assert results[0] == results[1]
+
+
+def test_a_central_crop_of_a_trace_for_all_sizes_is_that_of_each() -> None:
+    crop = graven.function(lambda x: graven.image.central_crop(x, 0.6))
+    for n in range(5, 30):
+        x = graven.zeros([n, n, 1])
+        assert crop(x).shape == graven.image.central_crop(x, 0.6).shape
+    assert crop.experimental_get_tracing_count() < 5
+
+
 # TensorFlow runs ops on constants while it infers shapes; see docs/compatibility.md.
 KNOWN_BY_CONSTANTS = {
     "tf.sequence_mask([1, 3, 2])",
