@@ -213,14 +213,13 @@ Outputs repeat(FunctionContext& c, const RepeatParameters& p) {
   const Size across[] = {Size(1), Size(width)};
   const Tensor tiled = c(kTile, {places, vector_of(c, across)});
   const Tensor chosen = masked(c, tiled, mask, zero);
-  const bool is_known = kIndexTypes.contains(p.repeats.dtype()) && known_value(p.repeats);
-  if (is_known) {
-    const Tensor numbers = known_value(p.repeats);
-    int64_t total = 0;
+  const bool may_be_known = c.is_graph() && kIndexTypes.contains(p.repeats.dtype());
+  if (const Tensor numbers = may_be_known ? known_value(p.repeats) : Tensor()) {
+    Size total(0);
     for (int64_t i = 0; i < numbers.num_elements(); ++i) {
-      total += std::max<int64_t>(integer_at(numbers, i), 0);
+      total = add(c, total, std::max<int64_t>(integer_at(numbers, i), 0));
     }
-    set_known_shape(c, chosen, Shape({total}));
+    set_known_shape(c, chosen, Shape({total.number()}));
   }
   return gathered(c, x, chosen, axis);
 }

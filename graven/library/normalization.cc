@@ -2,8 +2,8 @@
 #include <optional>
 #include <utility>
 
-#include "graven/ir/graph.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/library/axes.h"
 #include "graven/library/define_functions.h"
 #include "graven/library/function.h"
 #include "graven/library/random_sources.h"
@@ -112,11 +112,8 @@ Tensor drop(FunctionContext& c, const Tensor& input, const Number& given, const 
   Formula scaled = number ? x * constant_like(x, 1 / (1 - *number)) : x / (1.0 - rate);
   const Tensor drawn = draw(noise_sizes(c, x, shape));
   Tensor y = c(kSelectV2, {c(kGreaterEqual, {drawn, rate}), scaled, c.zero(dtype)}, {}, c.name());
-  if (y && y.is_symbolic()) {
-    // Inference does not know that a shape at run time broadcasts to that of x.
-    Status status = static_cast<SymbolicTensor*>(y.get())->set_shape(input.shape());
-    if (!status.ok()) c.fail(std::move(status));
-  }
+  // Inference does not know that a shape at run time broadcasts to that of x.
+  set_known_shape(c, y, input.shape());
   return y;
 }
 

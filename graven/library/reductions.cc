@@ -3,8 +3,8 @@
 #include <numeric>
 #include <string>
 
-#include "graven/ir/graph.h"
 #include "graven/ir/structural_ops.h"
+#include "graven/library/axes.h"
 #include "graven/library/define_functions.h"
 #include "graven/library/function.h"
 #include "graven/ops/logical_ops.h"
@@ -29,8 +29,7 @@ Formula reduce(FunctionContext& c, const OpHandle<ReductionAttrs>& op, const Ten
   Tensor y = c(op, {x, axes_tensor(c, x, axes)}, {.keep_dims = keepdims}, name);
   if (y && axes.is_none() && !keepdims && !y.shape().has_rank()) {
     // Inference does not know that axes computed at run time are all axes.
-    Status status = static_cast<SymbolicTensor*>(y.get())->set_shape(Shape());
-    if (!status.ok()) c.fail(std::move(status));
+    set_known_shape(c, y, Shape());
   }
   return c(y);
 }

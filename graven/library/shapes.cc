@@ -324,7 +324,7 @@ struct PadParameters {
 };
 
 // Of paddings that are known for some axes only.
-Shape shape_of_padded(const Tensor& x, const Tensor& paddings) {
+Shape shape_of_padded(FunctionContext& c, const Tensor& x, const Tensor& paddings) {
   if (!x || !x.shape().has_rank() || !paddings || !paddings.is_symbolic()) {
     return Shape::unknown_rank();
   }
@@ -336,8 +336,12 @@ Shape shape_of_padded(const Tensor& x, const Tensor& paddings) {
   for (size_t i = 0; i < rank; ++i) {
     const Dim all[] = {x.shape()[static_cast<int>(i)], (*sizes)[2 * i], (*sizes)[2 * i + 1]};
     const bool is_known = std::ranges::all_of(all, &Dim::is_number);
-    shape.push_back(is_known ? Dim(all[0].number() + all[1].number() + all[2].number())
-                             : Dim::unknown());
+    if (!is_known) {
+      shape.push_back(Dim::unknown());
+      continue;
+    }
+    const Size behind = add(c, all[1].number(), all[2].number());
+    shape.push_back(Dim(add(c, all[0].number(), behind).number()));
   }
   return shape;
 }
@@ -363,7 +367,7 @@ Outputs padded(FunctionContext& c, const PadParameters& p) {
 Outputs pad(FunctionContext& c, const PadParameters& p) {
   Outputs made = padded(c, p);
   if (made.tensors.size() == 1) {
-    set_known_shape(c, made.tensors[0], shape_of_padded(p.tensor, p.paddings));
+    set_known_shape(c, made.tensors[0], shape_of_padded(c, p.tensor, p.paddings));
   }
   return made;
 }
